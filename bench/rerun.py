@@ -1,48 +1,126 @@
-"""Runs a Flink job over all rows in its topics, and measures it."""
+"""A year of 200 Db2 members computed again: `counterflow jobs rerun` over days of it, scaled up."""
 
 from __future__ import annotations
 
 import os
-from datetime import datetime, timedelta
-from typing import NamedTuple
+import tempfile
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
-import psutil
-
-from bench import cpu
-from counterflow.pipelines import jobs
-from counterflow.pipelines.jobs.cluster import Cluster
-from counterflow.stack import flink, supervision
+from bench.figure import Figure
+from counterflow.base.clickhouse import ClickHouse
+from counterflow.pipelines import batch
+from counterflow.pipelines.jobs import chosen
+from counterflow.schemas.definition import datasets
+from counterflow.schemas.migrations import migrate
+from counterflow.stack import lifecycle
 from counterflow.stack.settings import StackSettings
+from tests.conftest import free_settings
 
-CORES = os.cpu_count() or 1
-"""Partitions of a topic and subtasks of a job: one per core."""
-METHOD = (
-    f"in bounded mode at parallelism {CORES}, wall time of the Flink job, start-up included, second run on the same "
-    f"TaskManager; broker on the same {CORES} cores"
-)
-
-
-class Took(NamedTuple):
-    """Seconds of the Flink job, CPU seconds of the TaskManager, and results written."""
-
-    seconds: float
-    cpu_s: float
-    results: int
-
-    def __str__(self) -> str:
-        """Return the figures as text."""
-        return f"{self.seconds:.1f} s, {self.cpu_s:.1f} CPU s, {self.results:,} results"
+SYSTEMS, MEMBERS, DAYS = 100, 2, 7
+BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
+_FILL = {"max_execution_time": 0}
+_LOG_COUNTS = [
+    name for name in datasets()["db_log"].sources["db2_log_csv"] if f"prev_{name}" in datasets()["db_log"].columns
+]
 
 
-def rerun(settings: StackSettings, cluster: Cluster, name: str, begin: datetime, parallelism: int = CORES) -> Took:
-    """Run a job over the year from `begin`."""
-    manager = psutil.Process(supervision.states(settings)["taskmanager"].pid)
-    (job,) = jobs.chosen([name])
-    before = cpu.of_process(manager)
-    period = jobs.Period(begin, begin + timedelta(days=366))
-    written = jobs.rerun(cluster, period, [job.model_copy(update={"parallelism": parallelism})])
-    used = cpu.of_process(manager) - before
-    with flink.client(settings) as http:
-        found = http.get("/jobs/overview").raise_for_status().json()["jobs"]
-    newest = max((job for job in found if job["name"] == f"{name} rerun"), key=lambda job: int(job["start-time"]))
-    return Took(newest["duration"] / 1000, used, sum(written.values()))
+def main() -> None:
+    """Fill the tables with days, compute each job of z/OS over all but the first and the last, and scale up."""
+    parts = StackSettings.from_environment().parts
+    with tempfile.TemporaryDirectory(prefix="bench-rerun-") as home:
+        settings = free_settings(Path(home), parts)
+        try:
+            lifecycle.start(settings, "clickhouse")
+            with settings.clickhouse("admin", timeout_s=600) as admin:
+                migrate(admin)
+                configure(admin)
+                for day in range(DAYS):
+                    fill_day(admin, day)
+                with settings.clickhouse("lander") as lander:
+                    for name in ("account_cpu", "log_load", "log_ceiling"):
+                        emit(admin, name, *computed(lander, name))
+        finally:
+            lifecycle.down(settings)
+
+
+def computed(lander: ClickHouse, name: str) -> tuple[float, int]:
+    """Return the seconds that a job's period takes, and its results."""
+    begin = time.monotonic()
+    [results] = batch.run(lander, chosen([name]), BEGIN + timedelta(days=1), BEGIN + timedelta(days=DAYS - 1)).values()
+    return time.monotonic() - begin, results
+
+
+def emit(admin: ClickHouse, name: str, seconds: float, results: int) -> None:
+    """Print the figure of a job."""
+    days = DAYS - 2
+    [memory] = admin.rows("SELECT toUInt64(value) AS peak FROM system.asynchronous_metrics WHERE metric = 'MemoryResident'")
+    method = (
+        f"{results:,} results of {days} days of {SYSTEMS} systems with {MEMBERS} Db2 members each, every 60 s, in "
+        f"{seconds:.1f} s, scaled up to 365 days; a query covers a day at most, with at most 1.5 GB; engine "
+        f"{memory['peak'] / 1e6:,.0f} MB afterwards; {os.cpu_count()} cores shared with the engine."
+    )
+    limit = "<= 10" if name == "log_load" else None
+    Figure(f"{name}, a year of 200 Db2 members again", round(seconds / days * 365 / 60, 1), "minutes", limit, method).emit()
+
+
+def fill_day(client: ClickHouse, number: int) -> None:
+    """Insert the rows of a day: of each minute two rows of processors, one of accounts, one of each member's log."""
+    at = int((BEGIN + timedelta(days=number)).timestamp())
+    envelope = "interval_s, system, agent_id, seq, collected_at, ts"
+    minute = f"{number * 1440} + intDiv(number, {{each}}) % 1440"
+
+    def insert(dataset: str, columns: str, values: str, each: int) -> None:
+        rows = 1440 * SYSTEMS * each
+        client.post(
+            f"INSERT INTO counterflow.{dataset} ({envelope}, source, {columns}) WITH "
+            f"intDiv(number, {SYSTEMS * each}) AS minute, intDiv(number, {each}) % {SYSTEMS} AS of, "
+            f"toDateTime64({at} + 60 * (minute + 1), 3, 'UTC') AS ended, {number} * 1440 + minute AS since "
+            f"SELECT 60., concat('SYS', leftPad(toString(of), 3, '0')), 'bench', number, ended, ended, {values} "
+            f"FROM numbers({rows})",
+            settings=_FILL,
+        )
+
+    load = "20 + (since * 7 + of * 13) % 600 / 10"
+    insert(
+        "system_cpu",
+        "engine_type, engine, busy_pct, logical_engines",
+        f"'rmf_dds', if(number % 2 = 0, 'gcp', 'ziip'), 'all', {load}, if(number % 2 = 0, 6., 10.)",
+        2,
+    )
+    insert(
+        "workload",
+        "workload, run_id, unit_of_work, operation, done, prev_done, prev_ts",
+        "'workload_csv', 'SETTLE', 'bench', 'accounts', '', 288000. * (since + 1), 288000. * since, ended - 60",
+        1,
+    )
+    counts = ", ".join(
+        f"6000000. * (since + 1) + {at}, 6000000. * since + {at}" for at in range(len(_LOG_COUNTS))
+    )
+    names = ", ".join(f"{name}, prev_{name}" for name in _LOG_COUNTS)
+    insert(
+        "db_log",
+        f"subsystem, log_path, copies, active_threads, prev_ts, {names}",
+        f"'db2_log_csv', concat('DB', leftPad(toString(of), 2, '0'), toString(number % {MEMBERS})), 'zhl', 2., 256., "
+        f"ended - 60, {counts}",
+        MEMBERS,
+    )
+
+
+def configure(client: ClickHouse) -> None:
+    """Insert a ceiling per member and a batch per system."""
+    for section, item, name, value, each in (
+        ("log_ceiling", "concat('DB', leftPad(toString(of), 2, '0'), toString(number % 2), '/zhl')", "ceiling_mb_s", 594, 2),
+        ("batch", "'SETTLE'", "units_total", 100_000_000, 1),
+    ):
+        client.post(
+            "INSERT INTO counterflow.config (ts, system, source, agent_id, seq, collected_at, section, item, name, value) "
+            f"WITH intDiv(number, {each}) AS of, toDateTime64('2025-01-01', 3, 'UTC') AS since "
+            f"SELECT since, concat('SYS', leftPad(toString(of), 3, '0')), 'site', 'bench', number, since, '{section}', "
+            f"{item}, '{name}', '{value}' FROM numbers({SYSTEMS * each})"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -13,7 +13,6 @@ from typing import Any
 import yaml
 from confluent_kafka.admin import (  # type: ignore[attr-defined] # its stub forgets to export some
     AclOperation,
-    AclPermissionType,
     ResourcePatternType,
     ResourceType,
 )
@@ -88,8 +87,7 @@ def _users() -> Iterator[dict[str, Any]]:
 
 def _acl(grant: Grant) -> dict[str, Any]:
     resource = {"type": _RESOURCES[grant.resource], "name": grant.name, "patternType": _PATTERNS[grant.pattern]}
-    denied = {"type": "deny"} if grant.permission == AclPermissionType.DENY else {}
-    return {**denied, "resource": resource, "operations": [_OPERATIONS[grant.operation]], "host": "*"}
+    return {"resource": resource, "operations": [_OPERATIONS[grant.operation]], "host": "*"}
 
 
 def _yaml(content: dict[str, Any]) -> str:

@@ -261,12 +261,10 @@ class Topic(NamedTuple):
 
 
 CHECKPOINTS = "counterflow.checkpoints"
-RERUNS = "counterflow.reruns"
-"""Landed rows, published again for a rerun to read."""
 
 
 def topics(partitions: int = 4) -> list[Topic]:
-    """Return a topic for each published dataset, the checkpoints of agents (compacted), and reruns (a day)."""
+    """Return a topic for each published dataset, and one for the checkpoints of agents (compacted)."""
     large = {"max.message.bytes": "4194304"}
     # A configuration of a year ago may still be valid.
     config = {**large, "retention.ms": "-1"}
@@ -276,9 +274,4 @@ def topics(partitions: int = 4) -> list[Topic]:
     ]
     # An agent reads the whole topic when it starts, and the active segment is never compacted: keep it short.
     compacted = {"cleanup.policy": "compact", "segment.bytes": "33554432", "min.cleanable.dirty.ratio": "0.1"}
-    short = {"retention.ms": "86400000", "segment.ms": "3600000"}
-    return [
-        *of_datasets,
-        Topic(CHECKPOINTS, 1, {**large, **compacted}),
-        Topic(RERUNS, partitions, {**large, **short}),
-    ]
+    return [*of_datasets, Topic(CHECKPOINTS, 1, {**large, **compacted})]

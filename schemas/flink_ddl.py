@@ -25,14 +25,13 @@ def source_table(
     *,
     bootstrap_servers: str = "{bootstrap_servers}",
     group_id: str = "{group_id}",
-    bounded: bool = False,
     columns: Container[str] | None = None,
     options: Mapping[str, str] | None = None,
 ) -> str:
     """Return the CREATE TABLE that reads a dataset's topic from its beginning, committed records only.
 
     Each row is a frame of a counter, whose own columns are arrays (`row_view`), or a row of a result. `pt` is the
-    processing time, for keep-first deduplication. A `bounded` table ends where the topic ends at the start of the job.
+    processing time, for keep-first deduplication.
     The table has only these `columns` (default: all), since Flink parses every column of a table, used or not.
     `options` are added to the connector's.
     """
@@ -49,7 +48,6 @@ def source_table(
             "properties.group.id": group_id,
             "properties.isolation.level": "read_committed",
             "scan.startup.mode": "earliest-offset",
-            **({"scan.bounded.mode": "latest-offset"} if bounded else {}),
             "format": "json",
             "json.ignore-parse-errors": "true",  # the lander turns such a record into a dead letter
             "json.timestamp-format.standard": "ISO-8601",
@@ -59,26 +57,31 @@ def source_table(
 
 
 def row_view(
-    dataset: Dataset, source: str, *, columns: Container[str] | None = None, where: str = "", distinct: bool = False
+    dataset: Dataset,
+    source: str,
+    *,
+    columns: Container[str] | None = None,
+    where: str = "",
+    rows: str = "",
+    distinct: bool = False,
 ) -> str:
-    """Return the CREATE VIEW, named as the dataset, of the rows of frames that meet `where` in the table `source`.
+    """Return the CREATE VIEW, named as the dataset, of the rows that meet `rows` of frames that meet `where`.
 
-    A `distinct` view is named `distinct_<dataset>` and has each natural key once, from the frame that arrived first,
-    however often its row arrives and however frames are cut; the key is system, one column that names an entity, and
-    ts. Frames that the lander refuses as malformed have no rows.
+    `source` is their table. A `distinct` view has each natural key once, from the frame that arrived first, however
+    often its row arrives and however frames are cut; the key is system, one column that names an entity, and ts. Frames
+    that the lander refuses as malformed have no rows.
     `columns` may name `apart_s`, the seconds from `prev_ts` to `ts`, of a dataset that has both.
     """
     names = [name for name in dataset.all_columns if columns is None or name in columns]
-    name = f"distinct_{dataset.dataset}" if distinct else dataset.dataset
+    view, only = f"CREATE TEMPORARY VIEW `{dataset.dataset}` AS", f" WHERE {rows}" if rows else ""
     if dataset.role == "result":
         selected = ", ".join(f"`{column}`" for column in names)
-        only = f" WHERE {where}" if where else ""
-        return f"CREATE TEMPORARY VIEW `{name}` AS SELECT {selected}, `pt` FROM {source}{only}"
+        return f"{view} SELECT {selected}, `pt` FROM {source}{only}"
     frames = _frames(dataset, names, source, where)
-    rows = _paired(dataset, names, _fresh(dataset, names, frames)) if distinct else _placed(dataset, names, frames)
+    found = _paired(dataset, names, _fresh(dataset, names, frames)) if distinct else _placed(dataset, names, frames)
     if columns is not None and "apart_s" in columns and "prev_ts" in names:
-        rows = f"SELECT *, {_APART_S} AS apart_s FROM ({rows})"
-    return f"CREATE TEMPORARY VIEW `{name}` AS {rows}"
+        found = f"SELECT *, {_APART_S} AS apart_s FROM ({found})"
+    return f"{view} SELECT * FROM ({found}){only}" if rows else f"{view} {found}"
 
 
 # Flink 2.3 inlines an expression wherever its column is used, and computes it a dozen times a row. It computes one that

@@ -128,7 +128,7 @@ def inputs(result: str) -> tuple[str, ...]:
     if counts is not None:
         return counts.manifests
     jobs = [job for job in all_jobs().values() if result in job.writes]
-    return tuple(sorted(name for job in jobs for name in job.reads & datasets().keys() if name != "config"))
+    return tuple(sorted(name for job in jobs for name in job.reads if name != "config"))
 
 
 def affected(dataset: str, rule: str | None = None) -> tuple[str, ...]:
@@ -191,8 +191,9 @@ def _verdicts(client: ClickHouse, arrived: Mapping[str, Mapping[str, Arrival]], 
     for path in sorted(FOLDER.glob("*.sql")):
         rule = path.stem
         affects = affected("verdict", rule)
-        statement = path.read_text(encoding="utf-8").replace("{judged}", all_jobs()[rule].judged)
-        for row in client.rows(statement, {"param_systems": sorted(arrived)}):
+        statement = path.read_text(encoding="utf-8").replace("{judged}", all_jobs()[rule].batch)
+        ever = {"param_from": "2000-01-01", "param_to": "2200-01-01"}
+        for row in client.rows(statement, {**ever, "param_systems": sorted(arrived)}):
             since, newest = _moment(row["since"]), _moment(row["newest"])
             status, why, advice = ("unknown", row["why"], row["advice"]) if row["why"] else ("ok", None, None)
             if status == "ok" and newest < at - STOPPED:

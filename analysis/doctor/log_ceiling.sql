@@ -20,7 +20,7 @@ SELECT
     isNull(known.4), 'collect RMF of the LPAR (rmf_dds)',
     'add QJSTWTB, active threads or log write waits to the statistics that are collected'
   ) AS advice
-FROM counterflow.log_load FINAL
-WHERE ({judged}) AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
+FROM ({judged})
+WHERE empty({systems:Array(String)}) OR has({systems:Array(String)}, system)
 GROUP BY system, subsystem
 ORDER BY system, entity

@@ -5,8 +5,9 @@ WITH
     SELECT
       system, link_type, link, min(ts) AS since, max(ts) AS newest,
       argMax((physical_port, line_bits_s, capacity_pct, phys_out_bytes_s, phys_in_bytes_s), ts) AS known
-    FROM counterflow.link_load FINAL
-    WHERE ({judged}) AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
+    FROM ({judged}
+    )
+    WHERE empty({systems:Array(String)}) OR has({systems:Array(String)}, system)
     GROUP BY system, link_type, link
   ),
   wires AS

@@ -104,23 +104,19 @@ def cancel(names: tuple[str, ...], home: Path | None, as_json: bool) -> None:
 def rerun(
     names: tuple[str, ...], begin: datetime, end: datetime, system: str | None, home: Path | None, as_json: bool
 ) -> None:
-    """Recompute results (default: of all jobs) from what landed in the tables, and wait.
+    """Compute results again (default: of all jobs) from what landed in the tables.
 
     Use it for intervals that stay incomplete because their rows arrived so far apart that the running job had dropped
-    its state, and for rows that later ones replaced: a running job takes the first.
+    its state, and for rows that later ones replaced: a running job takes the first. Verdicts are given again by the
+    rules; those that follow the period are left as they are.
     """
-    from counterflow.pipelines import jobs
-    from counterflow.pipelines.jobs.landed import Tables
-    from counterflow.stack.jobs import cluster
-    from counterflow.stack.settings import StackSettings
+    from counterflow.pipelines import batch, jobs
 
     if end <= begin:
         raise click.BadParameter(f"{end} is not after {begin}", param_hint="--to")
-    settings = StackSettings.running(home=home)
-    period, selected = jobs.Period(begin, end, system), jobs.chosen(names)
-    with connected("reader", exit_code=1, home=home) as client:
-        tables = Tables(client, settings.kafka("flink"))
-        written = jobs.rerun(cluster(settings), period, selected, tables=tables)
+    selected = jobs.chosen(names)
+    with connected("lander", exit_code=1, home=home) as client:
+        written = batch.run(client, selected, begin, end, system)
     for dataset, rows in written.items():
         _write(as_json, {"dataset": dataset, "rows": rows}, f"{dataset}: {rows:,} rows")
 

@@ -362,11 +362,7 @@ def _stored(rule: Rule[Any, Any, Any], begin: datetime, end: datetime) -> Iterat
     from counterflow.pipelines.jobs.definition import all_jobs
 
     order = ", ".join(("ts", *rule.entity, *([rule.kind] if rule.kind else [])))
-    statement = (
-        f"SELECT * FROM counterflow.{rule.dataset} FINAL "
-        f"WHERE ts >= {{from:DateTime64(3, 'UTC')}} AND ts < {{to:DateTime64(3, 'UTC')}} "
-        f"AND ({all_jobs()[rule.name].judged}) ORDER BY {order}"
-    )
+    statement = f"SELECT * FROM ({all_jobs()[rule.name].batch}) ORDER BY {order}"
     times = {
         f"param_{name}": f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
         for name, moment in (("from", begin), ("to", end))

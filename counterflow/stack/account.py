@@ -58,7 +58,8 @@ LEFT JOIN
   WHERE section = 'log_ceiling' AND name = 'ceiling_mb_s'
   GROUP BY system, item
 ) AS s ON s.system = k.system AND s.item = concat(k.subsystem, '/', ifNull(k.log_path, ''))
-WHERE k.agent_id = {agent:String} AND (l.n = 0 OR {judged})
+WHERE k.agent_id = {agent:String}
+  AND (l.n = 0 OR (k.system, k.subsystem, k.ts) IN (SELECT system, entity, ts FROM ({judged})))
   AND (v.n != l.n OR l.n < 1 + c.processors + if(s.item != '' AND s.since <= k.ts, 1, 0))
 """
 
@@ -106,13 +107,14 @@ def wait_judged(client: ClickHouse, agent_id: str, timeout_s: float = 60) -> int
     processors and ceiling, as far as they exist for its time.
     """
     end = time.monotonic() + timeout_s
-    logs = _UNJUDGED_LOGS.replace("{judged}", all_jobs()["log_ceiling"].judged)
+    logs = _UNJUDGED_LOGS.replace("{judged}", all_jobs()["log_ceiling"].batch)
     links = _wait_none(client, _UNJUDGED_LINKS, agent_id, timeout_s)
     return links + _wait_none(client, logs, agent_id, max(0.0, end - time.monotonic()))
 
 
 def _wait_none(client: ClickHouse, sql: str, agent_id: str, timeout_s: float) -> int:
     end = time.monotonic() + timeout_s
-    while (pending := int(client.rows(sql, {"param_agent": agent_id})[0]["pending"])) and time.monotonic() < end:
+    parameters = {"param_agent": agent_id, "param_from": "2000-01-01", "param_to": "2200-01-01"}
+    while (pending := int(client.rows(sql, parameters)[0]["pending"])) and time.monotonic() < end:
         time.sleep(0.3)
     return pending

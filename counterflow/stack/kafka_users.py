@@ -19,9 +19,8 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined] # its stub for
     UserScramCredentialUpsertion,
 )
 
-from counterflow.pipelines.jobs import landed
 from counterflow.pipelines.landing.consumer import GROUP
-from counterflow.schemas.definition import CHECKPOINTS, RERUNS, published
+from counterflow.schemas.definition import CHECKPOINTS, published
 
 ADMIN = "admin"
 USERS = (ADMIN, "agent", "flink", "lander", "reader", "replay")
@@ -43,7 +42,6 @@ class Grant(NamedTuple):
     resource: ResourceType
     pattern: ResourcePatternType
     name: str
-    permission: AclPermissionType = AclPermissionType.ALLOW
 
 
 def grants() -> Iterator[Grant]:
@@ -59,12 +57,8 @@ def grants() -> Iterator[Grant]:
     for user in ("agent", "reader"):
         yield Grant(user, _READ, _TOPIC, _IS, CHECKPOINTS)
     yield Grant("agent", _READ, _GROUP, _BEGINS, "counterflow-agent")
-    for operation in (_READ, _WRITE):
-        yield Grant("flink", operation, _TOPIC, _IS, RERUNS)
-    # An agent may use any transactional id, whose newest process wins; only those of commands are denied.
+    # An agent may use any transactional id, whose newest process wins.
     yield Grant("agent", _WRITE, _TRANSACTION, _IS, "*")
-    yield Grant("agent", AclOperation.ALL, _TRANSACTION, _IS, landed.TRANSACTIONAL_ID, AclPermissionType.DENY)
-    yield Grant("flink", _WRITE, _TRANSACTION, _IS, landed.TRANSACTIONAL_ID)
     yield Grant("flink", _READ, _GROUP, _BEGINS, "flink.")
     yield Grant("lander", _READ, _GROUP, _IS, GROUP)
     yield Grant("reader", _DESCRIBE, _GROUP, _BEGINS, "counterflow")
@@ -101,7 +95,7 @@ def set_grants(admin: AdminClient) -> None:
 
 def _binding(grant: Grant) -> AclBinding:
     resource = grant.resource, grant.name, grant.pattern
-    return AclBinding(*resource, f"User:{grant.user}", "*", grant.operation, grant.permission)
+    return AclBinding(*resource, f"User:{grant.user}", "*", grant.operation, AclPermissionType.ALLOW)
 
 
 def _parts(acl: AclBinding) -> tuple[Any, ...]:

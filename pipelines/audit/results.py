@@ -1,9 +1,9 @@
-"""Compares every result with a recomputation from the counters that landed: `pipelines/jobs/<job>/audit.sql`.
+"""Compares every result with a computation from the counters that landed: `pipelines/jobs/<job>/batch.sql`.
 
-Each file is one ClickHouse SELECT over the counter tables. It recomputes the results with
-`{from:DateTime64(3, 'UTC')}` <= ts < `{to:DateTime64(3, 'UTC')}` and returns the key columns, `n`, `landed_at` (when
-the newest input row landed) and every other column that it recomputes, under the column's name. Joins yield NULL for an
-unmatched row. The file is written from the definition of the dataset, not from the job's own SQL.
+Each file is one ClickHouse SELECT over the counter tables. It computes the results with
+`{from:DateTime64(3, 'UTC')}` <= ts < `{to:DateTime64(3, 'UTC')}` and returns every column of the dataset, and
+`landed_at` (when the newest input row landed). Joins yield NULL for an unmatched row. The file is written from the
+definition of the dataset, not from the job's own SQL.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from counterflow.base.clickhouse import ClickHouse, Settings
 from counterflow.base.spans import by_span, literal
-from counterflow.pipelines.jobs.definition import FOLDER, Job, all_jobs
+from counterflow.pipelines.jobs.definition import Job, all_jobs
 from counterflow.schemas.definition import datasets
 
 RELATIVE = 1e-9
@@ -74,14 +74,8 @@ class Outcome(NamedTuple):
 
 
 def audited() -> dict[str, Job]:
-    """Return the jobs that have a recomputation, by the dataset of their results."""
-    jobs = (job for job in all_jobs().values() if (FOLDER / job.name / "audit.sql").exists())
-    return {dataset: job for job in jobs for dataset in job.writes}
-
-
-def recomputation(dataset: str) -> str:
-    """Return the SELECT that recomputes the results of a dataset."""
-    return (FOLDER / audited()[dataset].name / "audit.sql").read_text(encoding="utf-8")
+    """Return the jobs whose results are audited, by the dataset of their results."""
+    return {dataset: job for job in all_jobs().values() if job.step is None for dataset in job.writes}
 
 
 def compare(client: ClickHouse, dataset: str, begin: datetime, end: datetime, late: datetime, show: int = 5) -> Outcome:
@@ -140,7 +134,7 @@ LIMIT {show}
 
 
 def _statement(client: ClickHouse, dataset: str) -> str:
-    sql = recomputation(dataset)
+    sql = audited()[dataset].batch
     now = literal(datetime.now(UTC))
     columns = client.rows(f"DESCRIBE TABLE ({sql}\n)", {**_SETTINGS, "param_from": now, "param_to": now})
     types = {row["name"]: row["type"] for row in columns}

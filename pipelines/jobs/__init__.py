@@ -1,4 +1,4 @@
-"""Flink jobs, one folder per question: `counterflow up` submits them, `counterflow jobs rerun` recomputes."""
+"""Flink jobs, one folder per question: `counterflow up` submits them."""
 
 from __future__ import annotations
 
@@ -8,25 +8,21 @@ from counterflow.pipelines.jobs.cluster import (
     Submission,
     cancel,
     listing,
-    rerun,
     states,
     submit,
     watch,
 )
 from counterflow.pipelines.jobs.definition import Job, all_jobs, chosen
-from counterflow.pipelines.jobs.render import Period
 
 __all__ = [
     "Cluster",
     "Job",
-    "Period",
     "Status",
     "Submission",
     "all_jobs",
     "cancel",
     "chosen",
     "listing",
-    "rerun",
     "states",
     "submit",
     "watch",

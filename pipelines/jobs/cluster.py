@@ -1,4 +1,4 @@
-"""Submits, lists, cancels and reruns jobs on a Flink cluster.
+"""Submits, lists and cancels jobs on a Flink cluster.
 
 A job resumes from its newest checkpoint while its query and tables are unchanged; otherwise it starts from the
 beginning of its topics.
@@ -8,22 +8,20 @@ from __future__ import annotations
 
 import math
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from secrets import token_hex
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from counterflow.base.errors import CounterflowError
-from counterflow.pipelines.jobs.definition import Job, chosen, stages
+from counterflow.pipelines.jobs.definition import Job, chosen
 from counterflow.pipelines.jobs.driving import Driver
 from counterflow.pipelines.jobs.ledger import Entry, locked
 from counterflow.pipelines.jobs.plan import Plan, Plans
-from counterflow.pipelines.jobs.render import HOLD_ON, Period, columns_of, fingerprint, render, results
+from counterflow.pipelines.jobs.render import fingerprint, render
 from counterflow.pipelines.jobs.rest import Flink, cause, connect, moment
 from counterflow.pipelines.jobs.shipped import archive
 from counterflow.schemas.definition import Dataset
@@ -31,7 +29,6 @@ from counterflow.schemas.definition import datasets as all_datasets
 
 if TYPE_CHECKING:
     from counterflow.base.kafka import Kafka
-    from counterflow.pipelines.jobs.landed import Tables
 
 _NOT_RESTORED = "JobInitializationException"
 """The exception that Flink raises for an accepted and planned job whose checkpoint it cannot read."""
@@ -48,7 +45,7 @@ class Cluster:
     flink_url : Flink's REST interface.
     certificate : PEM file with the key and the certificate that this process presents to it, and the only one that it
         trusts; None where Flink speaks plain HTTP. The driver reads its own from Flink's configuration.
-    kafka : connection with which this process counts what was written to the topics.
+    kafka : whose address the jobs connect to.
     connection : properties of Kafka's Java client with which jobs connect. Anyone with access to Flink's REST interface
         can read them, so they hold the path of a password, not the password.
     python : the interpreter that has PyFlink.
@@ -271,104 +268,7 @@ def listing(cluster: Cluster, jobs: Sequence[Job] | None = None) -> list[Status]
         ]
 
 
-def rerun(
-    cluster: Cluster,
-    period: Period,
-    jobs: Sequence[Job] | None = None,
-    *,
-    driver: Driver | None = None,
-    tables: Tables | None = None,
-) -> dict[str, int]:
-    """Recompute results, and wait; return how many were written, by dataset.
-
-    Their input is what landed in `tables`, else everything that the topics hold. A job that reads what another of them
-    writes follows it, and reads what that one has written.
-
-    The running jobs continue: both write under the same keys, and the greater `n` wins. A job that judges is left out:
-    it receives the results that change.
-    Raises `CounterflowError` when a recomputation fails, or when no chosen job has one.
-    """
-    from counterflow.pipelines.jobs.written import ends, from_offsets, keys_since  # Kafka's client: only this needs it
-
-    if driver is None:
-        with cluster.driver() as driver:
-            return rerun(cluster, period, jobs, driver=driver, tables=tables)
-    jobs = chosen() if jobs is None else jobs
-    again = [job.model_copy(update={"name": f"{job.name} rerun"}) for job in jobs if job.rule is None]
-    if not again:
-        names = ", ".join(job.name for job in jobs)
-        hint = "counterflow rules replay judges stored intervals again"
-        raise CounterflowError(f"{names}: verdicts cannot be recomputed", hint=hint, exit_code=2)
-    written = {dataset.dataset: dataset.topic for job in again for dataset in results(job, cluster.datasets)}
-    with cluster.connect() as flink:
-        flink.running()  # fails early where Flink does not answer
-        before = {topic: ends(cluster.kafka, topic) for topic in written.values()}
-        landed = tables.publish(_read(cluster, again), period) if tables else {}
-        inputs = {**landed, **{dataset: from_offsets(before[topic]) for dataset, topic in written.items()}}
-        try:
-            with TemporaryDirectory(prefix="counterflow-plans-") as folder:
-                for stage in stages(again):
-                    requests = [_request(cluster, job, period=period, inputs=inputs) for job in stage]
-                    run_in_turn(flink, cluster.plans(Path(folder)).of(driver, requests), cluster.flink_url)
-        except BaseException:
-            flink.cancel(_ids(flink, {job.name for job in again}))
-            raise
-    return {
-        dataset: sum(_within(period, key) for key in keys_since(cluster.kafka, topic, before[topic]))
-        for dataset, topic in written.items()
-    }
-
-
-def run_in_turn(flink: Flink, plans: Iterable[tuple[str, Plan | str]], url: str) -> None:
-    """Run jobs to their end, as many at a time as slots are free: Flink fails a job for which none is.
-
-    Raises `CounterflowError` where Flink rejects a job, or one does not finish; `url` is for its hint.
-    """
-    room = max(1, flink.free_slots())
-    running: deque[tuple[str, str]] = deque()
-    for name, plan in plans:
-        if len(running) == room:
-            _finish(flink, *running.popleft(), url)
-        job_id = token_hex(16)
-        error = plan if isinstance(plan, str) else flink.submit(plan.graph(job_id, None), plan.files)
-        if error := error or flink.initialized(job_id):
-            raise CounterflowError(f"Flink rejected {name}: {cause(error)}")
-        running.append((name, job_id))
-    for name, job_id in running:
-        _finish(flink, name, job_id, url)
-
-
-def _finish(flink: Flink, name: str, job_id: str, url: str) -> None:
-    if (state := flink.wait(job_id)) != "FINISHED":
-        raise CounterflowError(f"{name} ended as {state}: {flink.problem(job_id)}", hint=f"{url}/#/job/{job_id}")
-
-
-def _within(period: Period, key: Mapping[str, Any]) -> bool:
-    inside = period.begin <= datetime.fromisoformat(key["ts"]) < period.end
-    return inside and period.system in (None, key["system"])
-
-
-def _read(cluster: Cluster, jobs: Sequence[Job]) -> list[tuple[Dataset, set[str]]]:
-    """Return the datasets whose landed rows jobs read, each with the columns that any of them reads.
-
-    Those are neither configuration nor what one of the jobs writes.
-    """
-    others = cluster.datasets.keys() - HOLD_ON - {dataset for job in jobs for dataset in job.writes}
-    readers = {name: [job for job in jobs if name in job.reads] for name in others}
-    return [
-        (cluster.datasets[name], set().union(*(columns_of(job, cluster.datasets[name]) for job in reading)))
-        for name, reading in sorted(readers.items())
-        if reading
-    ]
-
-
-def _request(
-    cluster: Cluster,
-    job: Job,
-    *,
-    period: Period | None = None,
-    inputs: Mapping[str, Mapping[str, str]] | None = None,
-) -> dict[str, Any]:
+def _request(cluster: Cluster, job: Job) -> dict[str, Any]:
     rules = cluster.ledger.with_name("rules.zip")
     if job.step:
         rules.parent.mkdir(parents=True, exist_ok=True)
@@ -380,8 +280,6 @@ def _request(
         connection=cluster.connection,
         checkpoints=cluster.checkpoints.as_uri(),
         rules=rules,
-        period=period,
-        inputs=inputs,
     )
 
 

@@ -94,7 +94,7 @@ def imported() -> Iterator[None]:
 class Judge(KeyedProcessFunction):  # type: ignore[misc]
     """Judges the rows of one entity with a rule.
 
-    Rows wait in state until a processing-time timer fires; the end of a bounded input fires none.
+    Rows wait in state until a processing-time timer fires.
     """
 
     def __init__(self, rule: str) -> None:
@@ -191,10 +191,10 @@ class Wire(KeyedProcessFunction):  # type: ignore[misc]
 
 
 STEPS = {
-    "judge": (ENTITY, "intervals", "judged", JUDGED),
-    "wire": (("system",), "known", "wired", WIRED),
+    "judge": (ENTITY, JUDGED),
+    "wire": (("system",), WIRED),
 }
-"""The steps in Python: the columns that partition their input, the view they read, the view they make, its types."""
+"""The steps in Python: the columns that partition their input, and the types of the view that they make."""
 
 
 @contextmanager
@@ -240,12 +240,12 @@ def prepare(job: dict[str, Any], environment_of: Any) -> tuple[Any, StreamExecut
     for statement in job["statements"]:
         environment.execute_sql(statement)
     if step:
-        key, read, made, types = STEPS[step]
-        rows = environment.to_data_stream(environment.from_path(read))
+        key, types = STEPS[step]
+        rows = environment.to_data_stream(environment.from_path(job["reads"]))
         keyed = rows.key_by(lambda row: json.dumps([row[column] for column in key]), Types.STRING())
         function = Judge(job["rule"]) if step == "judge" else Wire()
         stepped = keyed.process(function, Types.ROW_NAMED([*types], [*types.values()]))
-        environment.create_temporary_view(made, environment.from_data_stream(stepped))
+        environment.create_temporary_view(job["makes"], environment.from_data_stream(stepped))
     inserts = environment.create_statement_set()
     for insert in job["inserts"]:
         inserts.add_insert_sql(insert)

@@ -1,4 +1,4 @@
-"""Series that meet in time: views that several queries need, written once and named by prefix and view.
+"""Series that meet in time: views that several jobs need, written once. A job names their views in its `job.yaml`.
 
 `slots_of_<view>` has each row of a view once for each of its `slots` slots of time, the last of which is `last_slot`.
 The column `slot` numbers them. Rows of two series that share a slot meet in a join of equal slots.
@@ -10,8 +10,6 @@ Minutes are those since 1970, numbered by their beginning. `weight` is the secon
 """
 
 from __future__ import annotations
-
-from collections.abc import Container, Iterator
 
 # The array has as many elements as there are slots: Flink has no function that generates a series. It would join a
 # constant array, and keep every row in state for that.
@@ -31,8 +29,15 @@ _MINUTES = (
 )
 
 
-def views(view: str, selected: Container[str]) -> Iterator[str]:
-    """Yield the CREATE VIEW of each of these views, over `view`, that a query selects from."""
-    for name, rows in ((f"slots_of_{view}", f"`{view}`"), (f"minutes_of_{view}", _MINUTES.format(rows=f"`{view}`"))):
-        if name in selected:
-            yield f"CREATE TEMPORARY VIEW `{name}` AS {_EACH_SLOT.format(rows=rows)}"
+def by_slot(view: str) -> str:
+    """Return the CREATE VIEW of `slots_of_<view>`."""
+    return _view("slots", view, f"`{view}`")
+
+
+def by_minute(view: str) -> str:
+    """Return the CREATE VIEW of `minutes_of_<view>`."""
+    return _view("minutes", view, _MINUTES.format(rows=f"`{view}`"))
+
+
+def _view(kind: str, view: str, rows: str) -> str:
+    return f"CREATE TEMPORARY VIEW `{kind}_of_{view}` AS {_EACH_SLOT.format(rows=rows)}"

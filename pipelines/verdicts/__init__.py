@@ -12,12 +12,12 @@ from __future__ import annotations
 import hashlib
 import json
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from counterflow.pipelines.rules import Rule
+from counterflow.pipelines.rules import Rule, Verdict
 
 Row = Mapping[str, Any]
 
@@ -110,6 +110,34 @@ def judge(rule: Rule[Any, Any, Any], parameters: Any, series: Series, rows: Iter
     return Series(tuple(left), state, history_ms), Judgement(verdicts, history, unreadable)
 
 
+class Place(NamedTuple):
+    """Where a series stands: the state of the rule, the state shown, and since when it is shown."""
+
+    rule: Any
+    shown: str | None = None
+    since_ms: int = 0
+
+
+def in_order(
+    rule: Rule[Any, Any, Any], parameters: Any, place: Place | None, rows: Iterable[Row]
+) -> Iterator[tuple[Place, dict[str, Any]]]:
+    """Judge rows of one entity that arrive once and in order; yield the place after each row, and its verdict.
+
+    `place` is the one after the row before, None at the first. A row that the rule cannot read is left out.
+    """
+    place = place or Place(rule.start)
+    digest = _digest(asdict(parameters))
+    for row in rows:
+        try:
+            interval = rule.interval(row)
+        except ValueError:
+            continue
+        ts_ms = _milliseconds(interval.ts)
+        state, verdict = rule.judge(parameters, place.rule, interval)
+        place = Place(state, str(verdict.state), place.since_ms if verdict.state == place.shown else ts_ms)
+        yield place, _published(verdict, interval, ts_ms, row["n"], place.since_ms, digest)
+
+
 def _digest(values: Mapping[str, Any]) -> str:
     """Return 16 hexadecimal digits that change with any value."""
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
@@ -118,12 +146,16 @@ def _digest(values: Mapping[str, Any]) -> str:
 def _judge(
     rule: Rule[Any, Any, Any], parameters: Any, state: _State, ts_ms: int, row: Row
 ) -> tuple[_State, dict[str, Any]]:
-    interval = rule.interval(row)
-    after, verdict = rule.judge(parameters, type(rule.start).of_json(state.rule), interval)
-    since_ms = state.since_ms if verdict.state == state.shown else ts_ms
-    published = {
+    place = Place(type(rule.start).of_json(state.rule), state.shown, state.since_ms)
+    [(after, published)] = in_order(rule, parameters, place, [row])
+    # through JSON, so that a state compares equal whether or not it was stored
+    return _State(json.loads(json.dumps(after.rule.as_json())), after.shown, after.since_ms), published
+
+
+def _published(verdict: Verdict, interval: Any, ts_ms: int, n: int, since_ms: int, parameters: str) -> dict[str, Any]:
+    return {
         "ts_ms": ts_ms,
-        "n": row["n"],
+        "n": n,
         "interval_s": interval.interval_s,
         "state": str(verdict.state),
         "signal": verdict.signal and str(verdict.signal),
@@ -131,10 +163,8 @@ def _judge(
         "reason": verdict.reason,
         "since_ms": since_ms,
         "evidence": json.dumps(verdict.evidence.as_json()),
-        "parameters": _digest(asdict(parameters)),
+        "parameters": parameters,
     }
-    # through JSON, so that a state compares equal whether or not it was stored
-    return _State(json.loads(json.dumps(after.as_json())), published["state"], since_ms), published
 
 
 def _milliseconds(moment: datetime) -> int:

@@ -26,7 +26,7 @@ from counterflow.pipelines.jobs.driving import Driver
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.flink import client
 from counterflow.stack.settings import StackSettings
-from tests.support.flink_line import Line, Record, Results, first_of_each, over, same, total
+from tests.support.flink_line import Line, Record, Results, first_of_each, over, total
 
 INTERVAL_S = 15.0
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
@@ -331,34 +331,6 @@ def test_another_query_starts_from_the_beginning(line: Line) -> None:
         assert time.monotonic() < end, "not every result was written again"
         time.sleep(0.5)
     line.check()
-
-
-def test_rerun_mends_an_interval_that_was_forgotten(flink: StackSettings, driver: Driver) -> None:
-    line = Line(flink, driver, 30, recompute, JOBS, state_ttl="2 s")
-    line.submit()
-    before, after = halves(
-        [*recording("split", NOW, seed=10, intervals=4), *recording("other", NOW, seed=11, intervals=4)]
-    )
-    line.publish(before)
-    line.arrived(timeout_s=30)
-    time.sleep(4)
-    line.publish(after)
-    found, expected = line.arrived(timeout_s=6), line.expected()
-    partial = [key for key, row in expected["io_mix"].items() if max(v["n"] for v in found["io_mix"][key]) < row["n"]]
-    assert {key[0] for key in partial} == {"split", "other"}
-
-    begin, end = NOW + timedelta(seconds=15), NOW + timedelta(seconds=45)  # two of four intervals
-    period = jobs.Period(begin, end, "split")
-    written = line.rerun(period, JOBS)
-    inside = {
-        name: {key for key in rows if key[0] == "split" and begin <= datetime.fromisoformat(key[-1]) < end}
-        for name, rows in expected.items()
-    }
-    assert written == {name: len(keys) for name, keys in inside.items()}
-    found = line.results()
-    for name, keys in inside.items():
-        assert all(same(max(found[name][key], key=lambda row: row["n"]), expected[name][key]) for key in keys)
-    jobs.cancel(line.cluster, line.jobs)
 
 
 def test_what_flink_refuses_is_reported_in_one_sentence(flink: StackSettings, driver: Driver) -> None:

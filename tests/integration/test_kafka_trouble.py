@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 import yaml
 from confluent_kafka.admin import AdminClient
+from counterflow.pipelines.jobs.written import ends
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.kafka import Kafka, Secret
 from counterflow.collectors.agent.publish import publish_files
-from counterflow.pipelines.jobs.written import ends
 from counterflow.schemas.definition import topics
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings

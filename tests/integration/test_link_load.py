@@ -18,12 +18,11 @@ from typing import Any
 
 import pytest
 
-from counterflow.pipelines import jobs
 from counterflow.pipelines.jobs.driving import Driver
 from counterflow.pipelines.rules.roce_cap import RULE, Parameters, State, judge
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.settings import StackSettings
-from tests.support.flink_line import Record, Results, SettledLine, agree, over
+from tests.support.flink_line import Record, Results, SettledLine, over
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 LINE = 100e9
@@ -365,23 +364,3 @@ def test_a_long_recording_at_once_is_judged_in_order(line: LinkLine) -> None:
     rows = numbered(mirrored("bulk", NOW, seed=70, intervals=600, capped=range(300, 320)))
     line.links(rows)
     line.check()
-
-
-def test_a_rerun_writes_the_same_results(line: LinkLine) -> None:
-    period = jobs.Period(NOW, NOW + timedelta(minutes=5), "live")
-    inside = [key for key in line.expected()["link_load"] if key[0] == "live" and 0 <= since_now(key[-1]) < 300]
-    assert line.rerun(period, ["link_load"]) == {"link_load": len(inside)}
-    line.check()
-
-
-def test_a_rerun_sets_beside_a_link_what_neighbours_carried_around_its_period(line: LinkLine) -> None:
-    """The ports belong to other systems too, end after the interval, and were listed minutes before it."""
-    period = jobs.Period(NOW + timedelta(minutes=2), NOW + timedelta(minutes=2, seconds=20), "live")
-    expected = {
-        key: row
-        for key, row in line.expected()["link_load"].items()
-        if key[0] == "live" and 120 <= since_now(key[-1]) < 140
-    }
-    assert {row["phys_out_bytes_s"] is None for row in expected.values() if row["link_type"] == "nrg"} == {False}
-    found = line.rewritten(period, ["link_load"])["link_load"]
-    assert agree(found, expected)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 
-from counterflow.pipelines import jobs
 from counterflow.pipelines.jobs.driving import Driver
 from counterflow.stack.settings import StackSettings
 from tests.support.flink_line import Record, Results, SettledLine
@@ -77,24 +75,3 @@ def test_the_port_of_each_sample_is_right_whatever_comes_first(flink: StackSetti
         line.publish(rows[begin : begin + 30])
     line.publish(rows[:20])  # the same again
     line.check()
-
-
-def test_a_rerun_wires_links_before_it_loads_them_and_by_what_was_observed_later(
-    flink: StackSettings, driver: Driver
-) -> None:
-    """A line that was listed at noon carried the link before: the rerun of the hour before knows its port."""
-    line = WireLine(flink, driver, 56, recompute, ["link_wire", "link_load"])
-    times = [f"2026-05-04T11:{minute:02}:00Z" for minute in range(10)]
-    links = [
-        ("link", {**row, "ts": ts})
-        for ts in times
-        for _, row in samples("BANKA")[:3]
-        if row["link_type"] != "interface"
-    ]
-    given = [*links, *settings("BANKA")]
-    line.publish([(dataset, {**row, "seq": seq}) for seq, (dataset, row) in enumerate(given)])
-    period = jobs.Period(datetime(2026, 5, 4, 11, tzinfo=UTC), datetime(2026, 5, 4, 12, tzinfo=UTC), "BANKA")
-    found = line.rewritten(period, ["link_wire", "link_load"])
-    for dataset in ("link_wire", "link_load"):
-        assert len(found[dataset]) == len(links)
-        assert {row.get("physical_port") for row in found[dataset].values()} == {PORT}, dataset

@@ -24,9 +24,8 @@ from counterflow.base.clickhouse import ClickHouse, ClickHouseError
 from counterflow.collectors.agent.publish import publish_files
 from counterflow.dashboards.macros import Range, expand
 from counterflow.pipelines.audit.records import accounts
-from counterflow.pipelines.jobs import landed
 from counterflow.schemas import topics
-from counterflow.schemas.definition import CHECKPOINTS, RERUNS
+from counterflow.schemas.definition import CHECKPOINTS
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.flink import client as open_flink
 from counterflow.stack.kafka import create_topics
@@ -129,23 +128,15 @@ def test_kafka_refuses_unauthenticated_clients(line: StackSettings, change: dict
 @pytest.mark.parametrize("user", ["agent", "flink", "lander", "reader", "replay"])
 def test_a_user_of_kafka_writes_its_own_topics_alone(line: StackSettings, user: str) -> None:
     client = Client(line.kafka(user).client)
-    may = {"agent": {COUNTERS, CHECKPOINTS}, "replay": {COUNTERS}, "flink": {RESULTS, RERUNS}}.get(user, set())
-    for topic in (COUNTERS, RESULTS, CHECKPOINTS, RERUNS):
+    may = {"agent": {COUNTERS, CHECKPOINTS}, "replay": {COUNTERS}, "flink": {RESULTS}}.get(user, set())
+    for topic in (COUNTERS, RESULTS, CHECKPOINTS):
         refused = None if topic in may else KafkaError.TOPIC_AUTHORIZATION_FAILED
-        if refused or topic in (COUNTERS, RERUNS):  # an accepted record stays: none where agents or results are read
+        if refused or topic == COUNTERS:  # an accepted record stays: none where agents or results are read
             assert client.produce(topic) == refused, topic
     admin, new = AdminClient(client.settings), f"counterflow.{user}"  # kept: its answers go with it
     with pytest.raises(KafkaException) as raised:
         admin.create_topics([NewTopic(new, 1, 1)])[new].result()
     assert raised.value.args[0].code() == KafkaError.TOPIC_AUTHORIZATION_FAILED
-
-
-@pytest.mark.parametrize("name", [landed.TRANSACTIONAL_ID])
-def test_an_agent_takes_no_name_that_is_not_an_agents(line: StackSettings, name: str) -> None:
-    producer = Producer({**line.kafka("agent").client, "transactional.id": name, "log_level": 0})
-    with pytest.raises(KafkaException) as raised:
-        producer.init_transactions(10)
-    assert raised.value.args[0].code() == KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -62,27 +60,6 @@ def test_jobs_are_listed_cancelled_and_submitted_again(line: StackSettings) -> N
     until(lambda: listed()["footprint"][0] == "RUNNING", 60)  # by the part that watches
     assert listed()["footprint"][1] != before["footprint"][1]
     assert counterflow(line, "jobs", "submit", "footprint").stdout == "footprint running\n"
-
-
-def test_a_rerun_computes_from_what_landed_last(line: StackSettings) -> None:
-    """Two recordings of one system at one time: a job takes the rows that came first, a table keeps the last."""
-
-    def audit() -> dict[str, Any]:
-        period = ("--from", "2026-11-21", "--to", "2026-11-22", "--grace", "0")
-        done = counterflow(line, "audit", *period, "--json")
-        assert done.returncode in (0, 1), done.stderr
-        return {one["dataset"]: one for one in json.loads(done.stdout)["results"]}
-
-    published = counterflow(line, "publish", *(str(SAMPLES / name) for name in TWICE))
-    assert published.returncode == 0, published.stderr
-    until(lambda: (found := audit()["disk_total"])["checked"] >= 62 and not found["missing"], 60)
-    assert audit()["disk_total"]["wrong"] > 0
-    printed = counterflow(line, "audit", "--from", "2026-11-21", "--to", "2026-11-22", "--grace", "0").stdout
-    again = re.search(r"counterflow (jobs rerun .*disk_load.*)", printed)
-    assert again, printed
-    rerun = counterflow(line, *again[1].split())
-    assert rerun.returncode == 0, rerun.stderr
-    until(lambda: not audit()["disk_total"]["wrong"], 60)
 
 
 def test_the_doctor_finds_a_certificate_that_expires(line: StackSettings) -> None:

@@ -15,11 +15,10 @@ from typing import Any
 
 import pytest
 
-from counterflow.pipelines import jobs
 from counterflow.pipelines.jobs.driving import Driver
 from counterflow.pipelines.rules.log_ceiling import RULE, Parameters, State, judge
 from counterflow.stack.settings import StackSettings
-from tests.support.flink_line import Record, Results, SettledLine, agree, first_of_each, known, over, total
+from tests.support.flink_line import Record, Results, SettledLine, first_of_each, known, over, total
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 JOBS = ("account_cpu", "log_ceiling", "log_load")
@@ -679,31 +678,6 @@ def test_the_measured_runs_come_out_as_published(line: SettledLine) -> None:
             assert short["log_bytes_per_account"] == pytest.approx(mb_s * 3600 / accounts, rel=1e-4)
         assert verdicts["log_ceiling", name, "log", "DBP1", ts]["state"] == "CRITICAL"
         assert verdicts["log_ceiling", f"{name} at 70 %", "log", "DBP1", ts]["state"] == "OK"
-
-
-def test_a_rerun_knows_what_was_configured_before_its_period(line: SettledLine) -> None:
-    begin, end = NOW + timedelta(minutes=20), NOW + timedelta(minutes=24)
-    period = jobs.Period(begin, end, "live")
-    written = line.rerun(period, ["log_load"])
-    assert written == {"log_load": 8}  # four intervals of two subsystems
-    line.check()
-
-
-@pytest.mark.parametrize("minutes_of_period", [(10.5, 20), (39.5, 53)])
-def test_a_rerun_sets_the_rows_around_its_period_beside_its_intervals(
-    line: SettledLine, minutes_of_period: tuple[float, float]
-) -> None:
-    """Processors end after the interval that they meet; path and copies were reported before the period."""
-    begin, end = (NOW - timedelta(days=3) + timedelta(minutes=minute) for minute in minutes_of_period)
-    expected = line.expected()
-    found = line.rewritten(jobs.Period(begin, end, "late"), ["account_cpu", "log_load"])
-    for dataset in ("account_cpu", "log_load"):
-        inside = {
-            key: row
-            for key, row in expected[dataset].items()
-            if row["system"] == "late" and begin.timestamp() <= seconds(row["ts"]) < end.timestamp()
-        }
-        assert agree(found[dataset], inside), dataset
 
 
 def test_a_ceiling_that_is_configured_afterwards_judges_history(line: SettledLine) -> None:

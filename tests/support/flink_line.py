@@ -17,7 +17,6 @@ from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 from counterflow.pipelines import jobs
 from counterflow.pipelines.jobs.driving import Driver
 from counterflow.pipelines.jobs.render import results
-from counterflow.pipelines.jobs.written import ends
 from counterflow.schemas import topics
 from counterflow.schemas.definition import Dataset, datasets
 from counterflow.schemas.json_schema import validator
@@ -49,7 +48,8 @@ class Line:
     ) -> None:
         definitions = {name: d.model_copy(update={"version": version}) for name, d in datasets().items()}
         chosen = jobs.chosen(names)
-        topic = {d.topic for name, d in datasets().items() if any(name in job.reads | job.writes for job in chosen)}
+        used = {name for job in chosen for name in (*job.reads, *job.writes)}
+        topic = {d.topic for name, d in datasets().items() if name in used}
         create_topics(
             flink,
             [
@@ -75,17 +75,6 @@ class Line:
     def submit(self, changed: Sequence[jobs.Job] | None = None) -> list[jobs.Submission]:
         """Submit the line's jobs, or changed versions of them."""
         return jobs.submit(self.cluster, self.jobs if changed is None else changed, driver=self._driver)
-
-    def rerun(self, period: jobs.Period, names: Sequence[str]) -> dict[str, int]:
-        """Recompute a period with the line's jobs of these names."""
-        again = [job for job in self.jobs if job.name.split()[0] in names]
-        return jobs.rerun(self.cluster, period, again, driver=self._driver)
-
-    def rewritten(self, period: jobs.Period, names: Sequence[str]) -> Results:
-        """Recompute a period while no other rows arrive; return what the rerun itself wrote, as the tables keep it."""
-        written = {d.dataset: ends(self.cluster.kafka, d.topic) for d in self._written()}
-        self.rerun(period, names)
-        return {dataset: kept(self._read(dataset, offsets)) for dataset, offsets in written.items()}
 
     def publish(self, rows: Sequence[tuple[str, Record]], *, commit: bool = True) -> None:
         """Publish rows in one transaction; without `commit` it is aborted, and its rows count for nothing."""
@@ -157,7 +146,7 @@ class Line:
     def _written(self) -> list[Dataset]:
         return [result for job in self.jobs for result in results(job, self.cluster.datasets)]
 
-    def _read(self, dataset: str, since: Mapping[int, int] | None = None) -> dict[tuple[str, ...], list[Record]]:
+    def _read(self, dataset: str) -> dict[tuple[str, ...], list[Record]]:
         definition = self.cluster.datasets[dataset]
         consumer = Consumer(
             {
@@ -171,8 +160,7 @@ class Line:
         rows: dict[tuple[str, ...], list[Record]] = defaultdict(list)
         try:
             reading = set(consumer.list_topics(definition.topic, timeout=30).topics[definition.topic].partitions)
-            begins = since or dict.fromkeys(reading, 0)
-            consumer.assign([TopicPartition(definition.topic, place, begin) for place, begin in begins.items()])
+            consumer.assign([TopicPartition(definition.topic, place, 0) for place in reading])
             while reading:
                 for message in consumer.consume(5000, timeout=0.1):
                     error = message.error()

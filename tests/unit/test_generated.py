@@ -9,7 +9,6 @@ from click.testing import CliRunner
 
 from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
-from counterflow.pipelines.jobs.definition import Job
 from counterflow.schemas import agreement, artefacts
 from counterflow.schemas.clickhouse_ddl import migration
 from counterflow.schemas.definition import datasets
@@ -108,14 +107,3 @@ def test_migrations_have_numbers_of_their_own(tmp_path: Path) -> None:
     with pytest.raises(CounterflowError, match=r"0002_b\.sql, 0002_c\.sql, late\.sql") as caught:
         migrations(tmp_path)
     assert "0003" in str(caught.value.hint)
-
-
-def test_a_condition_that_a_whole_frame_can_fail_is_tested_on_the_frame() -> None:
-    def condition(query: str) -> str:
-        return Job(name="job", query=query).condition("distinct_job")
-
-    only = "INSERT INTO a SELECT 1 FROM distinct_job WHERE source = 'x'"
-    assert condition(f"{only};") == condition(f"{only} AND threads > 1") == "source = 'x'"
-    assert condition("INSERT INTO a SELECT 1 FROM distinct_job\n WHERE task IS NOT NULL;") == "task IS NOT NULL"
-    assert condition(f"{only}; INSERT INTO b SELECT 1 FROM distinct_job;") == ""
-    assert condition(f"{only} OR threads > 1;") == condition(f"{only} AND threads > 1 OR FALSE;") == ""

@@ -98,7 +98,7 @@ FROM (
     COUNT(*) OVER (
       PARTITION BY `system`, source, ts ORDER BY pt ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
     ) AS place
-  FROM distinct_job
+  FROM job
   WHERE gcp_ms IS NOT NULL AND interval_s >= 1
 ) AS o
 CROSS JOIN UNNEST(o.kinds) AS k (kind, own, ms);

@@ -1,6 +1,12 @@
 -- The results of account_cpu, from the definitions in schemas/datasets/account_cpu.yaml and docs/kpis/account-cpu.md; how they
 -- meet in minutes: docs/decisions/0009-minutes.md.
 WITH
+  -- when the first interval of the period began, at most a day before it
+  (
+    SELECT minOrNull(ts - toIntervalSecond(least(86400, toInt64(greatest(ifNull(interval_s, 0), toFloat64(ifNull(ts - prev_ts, 0)))))))
+    FROM counterflow.workload
+    WHERE ts >= {from:DateTime64(3, 'UTC')} AND ts < {to:DateTime64(3, 'UTC')}
+  ) AS begun,
   work AS
   (
     SELECT
@@ -54,7 +60,7 @@ WITH
       ) AS used
     FROM counterflow.system_cpu AS c FINAL
     WHERE engine_type IN ('gcp', 'ziip', 'core') AND engine = 'all' AND isNotNull(used)
-      AND ts >= {from:DateTime64(3, 'UTC')} - INTERVAL 1 DAY AND ts < {to:DateTime64(3, 'UTC')} + INTERVAL 1 DAY
+      AND ts >= ifNull(begun, {from:DateTime64(3, 'UTC')}) - INTERVAL 1 MINUTE AND ts < {to:DateTime64(3, 'UTC')} + INTERVAL 1 DAY
   ),
   logs AS
   (
@@ -74,7 +80,7 @@ WITH
       ) AS used
     FROM counterflow.db_log AS d FINAL
     WHERE isNotNull(coalesce(ci_written, ci_created, ci_written_delta, ci_created_delta, log_rate_mb_s))
-      AND ts >= {from:DateTime64(3, 'UTC')} - INTERVAL 1 DAY AND ts < {to:DateTime64(3, 'UTC')} + INTERVAL 1 DAY
+      AND ts >= ifNull(begun, {from:DateTime64(3, 'UTC')}) - INTERVAL 1 MINUTE AND ts < {to:DateTime64(3, 'UTC')} + INTERVAL 1 DAY
   ),
   spaces AS
   (
@@ -83,7 +89,7 @@ WITH
       sum(gcp_ms) / 1000 / lasts AS gcp, sum(ziip_ms) / 1000 / lasts AS ziip, sum(ziip_on_cp_ms) / 1000 / lasts AS ziip_on_cp
     FROM counterflow.job AS j FINAL
     WHERE isNotNull(gcp_ms) AND j.interval_s >= 1
-      AND ts >= {from:DateTime64(3, 'UTC')} - INTERVAL 1 DAY AND ts < {to:DateTime64(3, 'UTC')} + INTERVAL 1 DAY
+      AND ts >= ifNull(begun, {from:DateTime64(3, 'UTC')}) - INTERVAL 1 MINUTE AND ts < {to:DateTime64(3, 'UTC')} + INTERVAL 1 DAY
     GROUP BY system, ts, source, lasts
   ),
   beside AS
@@ -106,7 +112,8 @@ WITH
         'captured', 'space', system, ts, at, lasts, source, NULL, NULL, NULL, gcp, spaces.ziip, spaces.ziip_on_cp, space_rows
       FROM spaces
     )
-    WHERE length > 0
+    -- rows that end after the period meet its intervals only where they begin before its end
+    WHERE length > 0 AND ends - length < toUnixTimestamp({to:DateTime64(3, 'UTC')}) + 60
   ),
   sums AS
   (

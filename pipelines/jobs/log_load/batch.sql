@@ -1,6 +1,12 @@
 -- The results of log_load, from the definitions in schemas/datasets/log_load.yaml and docs/kpis/log-load.md; how they meet in
 -- minutes: docs/decisions/0009-minutes.md.
 WITH
+  -- when the first interval of the period began, at most a day before it
+  (
+    SELECT minOrNull(ts - toIntervalSecond(least(86400, toInt64(greatest(ifNull(interval_s, 0), toFloat64(ifNull(ts - prev_ts, 0)))))))
+    FROM counterflow.db_log
+    WHERE ts >= {from:DateTime64(3, 'UTC')} AND ts < {to:DateTime64(3, 'UTC')}
+  ) AS begun,
   samples AS
   (
     SELECT
@@ -44,7 +50,7 @@ WITH
       if(length < 60, intDiv(2 * ends - length - 1, 120), intDiv(ends - 30, 60)) AS last_minute,
       if(length < 60, last_minute, intDiv(ends - least(length, 86400) - 30, 60) + 1) AS first_minute
     FROM counterflow.db_log AS d FINAL
-    WHERE ts >= {from:DateTime64(3, 'UTC')} - INTERVAL 2 HOUR AND ts < {to:DateTime64(3, 'UTC')} + INTERVAL 1 DAY
+    WHERE ts >= ifNull(begun, {from:DateTime64(3, 'UTC')}) - INTERVAL 61 MINUTE AND ts < {to:DateTime64(3, 'UTC')} + INTERVAL 1 MINUTE
   ),
   minutes AS
   (
@@ -62,7 +68,8 @@ WITH
       arrayJoin(range(first_minute, last_minute + 1)) AS minute
     FROM counterflow.system_cpu AS c FINAL
     WHERE engine_type IN ('gcp', 'ziip') AND engine = 'all' AND isNotNull(busy_pct) AND length > 0
-      AND ts >= {from:DateTime64(3, 'UTC')} - INTERVAL 1 DAY AND ts < {to:DateTime64(3, 'UTC')} + INTERVAL 1 DAY
+      AND ts >= ifNull(begun, {from:DateTime64(3, 'UTC')}) - INTERVAL 1 MINUTE AND ts < {to:DateTime64(3, 'UTC')} + INTERVAL 1 DAY
+      AND ends - length < toUnixTimestamp({to:DateTime64(3, 'UTC')}) + 60
   ),
   hint_samples AS
   (
