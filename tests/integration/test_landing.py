@@ -27,6 +27,7 @@ from confluent_kafka.admin import AdminClient
 
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.pipelines.landing.consumer import GROUP
+from counterflow.pipelines.landing.rollups import refresh
 from counterflow.schemas.definition import Dataset, datasets, topics
 from counterflow.schemas.migrations import migrate
 from counterflow.stack import supervision
@@ -168,9 +169,11 @@ def assert_landed_once(
     )
     landed = count - deadletters
     assert (table["n"], table["u"], table["s"]) == (landed, landed, total)
+    with line.clickhouse("lander") as client:
+        refresh(client)
     rollup = answer(
         line,
-        "SELECT sum(n) AS n, sum(total) AS s FROM counterflow.metric_1h "
+        "SELECT sum(n) AS n, sum(total) AS s FROM counterflow.metric_hour "
         "WHERE system = {agent:String} AND metric = 'disk.reads'",
         agent,
     )

@@ -164,7 +164,8 @@ def test_a_refresh_that_was_killed_is_completed_by_the_next(
     refresh(lander)
     land(lander, NEXT)
     first, _ = statements(datasets()["system_cpu"], "counterflow")
-    lander.post(first, settings={"param_systems": ["lpar1"], "param_since": 0, "param_until": 2**32 - 1})
+    every = {"param_since": "2026-11-20 00:00:00", "param_until": "2026-11-21 00:00:00"}
+    lander.post(first, settings={"param_systems": ["lpar1"], **every})
     refresh(lander)
     assert_whole(lander, [*BATCH, *NEXT])
 
@@ -188,7 +189,8 @@ def test_an_hour_of_an_insert_that_was_under_way_is_computed_again(tables: Click
     land(tables, [disk(TEN, "hdisk0", 512.0)])
     tables.post("TRUNCATE TABLE counterflow.hour_touched SYNC")
     tables.post(
-        "INSERT INTO counterflow.hour_touched SELECT 'disk', 'lpar1', '2026-11-20 10:00:00', now64(3) - INTERVAL 2 MINUTE"
+        "INSERT INTO counterflow.hour_touched"
+        " SELECT 'disk', 'lpar1', '2026-11-20 10:00:00', now64(3) - INTERVAL 2 MINUTE"
     )
     assert refresh(tables) == 1
     [row] = tables.rows(

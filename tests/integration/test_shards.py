@@ -16,6 +16,7 @@ import pytest
 
 from counterflow.base.clickhouse import ClickHouseError
 from counterflow.base.errors import CounterflowError
+from counterflow.pipelines.landing.rollups import refresh
 from counterflow.pipelines.landing.shards import ShardMap
 from counterflow.schemas.definition import topics
 from counterflow.schemas.migrations import migrate
@@ -93,6 +94,9 @@ def on(shard: Shard, agent: str, day: str = "2026-11-20") -> int:
 
 def assert_landed_once(shards: Shards, agent: str, count: int, split: ShardMap) -> None:
     """Assert that tables (unmerged), rollup and ledger hold every `seq` below `count` once, on its system's shard."""
+    for shard in shards:
+        with shard.client("lander") as client:
+            refresh(client, LOCAL)
     with shards.b.client("reader") as client:
 
         def answer(sql: str) -> dict[str, Any]:
@@ -103,7 +107,7 @@ def assert_landed_once(shards: Shards, agent: str, count: int, split: ShardMap) 
         table = answer(f"SELECT count() AS n, uniqExact(seq) AS u, sum(seq) AS s {of_agent}")
         assert (table["n"], table["u"], table["s"]) == (count, count, total)
         rollup = answer(
-            "SELECT sum(n) AS n, sum(total) AS s FROM counterflow.metric_1h "
+            "SELECT sum(n) AS n, sum(total) AS s FROM counterflow.metric_hour "
             "WHERE startsWith(system, {agent:String} || '-') AND metric = 'disk.reads'"
         )
         assert (rollup["n"], rollup["s"]) == (count, total)

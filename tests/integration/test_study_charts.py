@@ -12,6 +12,7 @@ import pytest
 from counterflow.base.clickhouse import ClickHouse, Settings
 from counterflow.dashboards.definition import charts, variables
 from counterflow.dashboards.macros import All, Range, expand
+from counterflow.pipelines.landing.rollups import refresh
 from counterflow.stack.settings import StackSettings
 from tests.support.tables import empty_tables
 
@@ -82,6 +83,7 @@ def client(clickhouse: StackSettings) -> Iterator[ClickHouse]:
                 body = b"\n".join(map(orjson.dumps, rows))
                 token: Settings = {**INSERT, "insert_deduplication_token": table}
                 admin.post(f"INSERT INTO counterflow.{table} FORMAT JSONEachRow", body, token)
+        refresh(admin)
         yield admin
 
 

@@ -19,6 +19,7 @@ from counterflow.dashboards.definition import boards, charts, variable_of
 from counterflow.dashboards.macros import Range, expand
 from counterflow.dashboards.server import fetch
 from counterflow.dashboards.shapes import points, problems
+from counterflow.pipelines.landing.rollups import refresh
 from counterflow.stack.settings import StackSettings
 from tests.support.tables import empty_tables, insert
 
@@ -60,6 +61,7 @@ def admin(clickhouse: StackSettings) -> Iterator[ClickHouse]:
             for table, rows in tables.items():
                 insert(admin, table, *rows)
         admin.post(FOOTPRINT)
+        refresh(admin)
         yield admin
 
 

@@ -75,7 +75,7 @@ CREATE TABLE IF NOT EXISTS counterflow.metric_1h {on_cluster}
   total Float64 COMMENT 'Their sum.' CODEC(ZSTD(1)),
   lo Float64 COMMENT 'The smallest.' CODEC(ZSTD(1)),
   hi Float64 COMMENT 'The largest.' CODEC(ZSTD(1)),
-  computed_at DateTime64(3, 'UTC') COMMENT 'When the hour was computed, UTC; the newest computation stays.' CODEC(Delta, ZSTD(1))
+  computed_at DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC') COMMENT 'When the hour was computed, UTC; the newest computation stays.' CODEC(Delta, ZSTD(1))
 )
 ENGINE = {engine_prefix}ReplacingMergeTree(computed_at)
 PARTITION BY toYYYYMM(ts)
@@ -142,7 +142,7 @@ CREATE TABLE IF NOT EXISTS counterflow.arrival {on_cluster}
   newest_ts DateTime64(3, 'UTC') COMMENT 'End of the newest interval, UTC.' CODEC(Delta, ZSTD(1)),
   collected_at DateTime64(3, 'UTC') COMMENT 'When an agent last read one of them, UTC.' CODEC(Delta, ZSTD(1)),
   landed_at DateTime('UTC') COMMENT 'When one of them last landed, UTC.' CODEC(Delta, ZSTD(1)),
-  computed_at DateTime64(3, 'UTC') COMMENT 'When the hour was computed, UTC; the newest computation stays.' CODEC(Delta, ZSTD(1))
+  computed_at DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC') COMMENT 'When the hour was computed, UTC; the newest computation stays.' CODEC(Delta, ZSTD(1))
 )
 ENGINE = {engine_prefix}ReplacingMergeTree(computed_at)
 PARTITION BY toYYYYMM(hour)
@@ -161,7 +161,7 @@ CREATE TABLE IF NOT EXISTS counterflow.processor_load_1h {on_cluster}
   seconds Float64 COMMENT 'Length of its intervals that have a figure, summed.' CODEC(ZSTD(1)),
   busy_pct_s Float64 COMMENT 'busy_pct of processor_load times the seconds of its interval.' CODEC(ZSTD(1)),
   busy_pct_max Float64 COMMENT 'busy_pct of the busiest interval.' CODEC(ZSTD(1)),
-  computed_at DateTime64(3, 'UTC') COMMENT 'When the hour was computed, UTC; the newest computation stays.' CODEC(Delta, ZSTD(1))
+  computed_at DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC') COMMENT 'When the hour was computed, UTC; the newest computation stays.' CODEC(Delta, ZSTD(1))
 )
 ENGINE = {engine_prefix}ReplacingMergeTree(computed_at)
 PARTITION BY toYYYYMM(ts)
