@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from counterflow.base.clickhouse import ClickHouse
+from counterflow.pipelines.landing.rollups import refresh
 from counterflow.schemas.migrations import migrate
 from counterflow.stack import lifecycle
 from counterflow.stack.settings import StackSettings
@@ -199,6 +200,7 @@ def fill(client: ClickHouse, days: int = DAYS, interval_s: int = INTERVAL_S) -> 
         parts = _FRESH_PARTS if day + timedelta(days=1) == end else 1
         for table, made in (*TABLES.items(), ("job", PROCESSES)):
             _send(client, _day(table, made, day, parts, interval_s))
+    refresh(client)
     return rows(client)
 
 
@@ -232,12 +234,13 @@ def fill_year(client: ClickHouse) -> dict[str, int]:
 
 
 def _drop_rollup_views(client: ClickHouse) -> None:
-    """Drop the views that roll counters up by minute and hour: at this size they would take most of the time.
+    """Drop the views behind ledger and metrics by hour: at this size they would take most of the time.
 
-    Those that list systems and arrivals stay.
+    Those that list systems stay, and those behind arrivals and processors by hour.
     """
     for view in client.rows(
-        "SELECT name FROM system.tables WHERE database = 'counterflow' AND match(name, '_to_(ledger|1h)$')"
+        "SELECT name FROM system.tables WHERE database = 'counterflow' AND match(name, '_to_(ledger|hour_touched)$')"
+        " AND NOT match(name, '^(manifest|system_cpu)_')"
     ):
         client.post(f"DROP VIEW counterflow.{view['name']}")
 

@@ -20,6 +20,7 @@ from confluent_kafka import Consumer, Producer
 from bench import cpu
 from bench.figure import Figure
 from counterflow.base.clickhouse import ClickHouse
+from counterflow.pipelines.landing.rollups import refresh
 from counterflow.pipelines.landing.writer import SETTINGS
 from counterflow.schemas.clickhouse_insert import insert
 from counterflow.schemas.definition import datasets, topics
@@ -55,6 +56,7 @@ def main() -> None:
                     landed = client.rows("SELECT count() AS n FROM counterflow.disk FINAL")[0]["n"]
                     if landed != ROWS:
                         raise AssertionError(f"{landed} rows of {ROWS} landed")
+                    refresh(client)
                     stored[interval_s] = {table: _stored_bytes(client, table) / values for table in TABLES}
                 rates = {}
                 for name, peer in _PEERS.items():

@@ -13,8 +13,8 @@ from counterflow.schemas.json_schema import validator
 
 _AGENT = {"agent_id": "check", "seq": 1, "collected_at": "2026-01-01T00:00:00Z"}
 _OTHERS = {  # tables without a dataset
-    *("arrival", "deadletter_handled", "ledger", "metric_1h", "metric_day", "migration"),
-    *("processor_load_1h", "run_day", "system_dataset", "system_day"),
+    *("arrival", "deadletter_handled", "hour_touched", "ledger", "metric_1h", "metric_day", "migration"),
+    *("processor_load_1h", "rollup_progress", "run_day", "system_dataset", "system_day"),
 }
 _INSERT = re.compile(r"\bINSERT\s+INTO\s+`?(\w+)`?\s*(\(([^()]*)\))?", re.IGNORECASE)
 
@@ -113,12 +113,13 @@ def _views(dataset: Dataset, made: Mapping[str, Mapping[str, Any]]) -> Iterator[
         yield f"view {name}_to_ledger: no migration makes it, so losses of {name} would go unseen"
     if dataset.lists_systems and f"{name}_to_system_dataset" not in made:
         yield f"view {name}_to_system_dataset: no migration makes it, so a system of {name} alone would be unlisted"
+    if dataset.rolled_up and f"{name}_to_hour_touched" not in made:
+        yield f"view {name}_to_hour_touched: no migration makes it, so {name} would be missing in the rollup"
     if dataset.instance is None:
         return
-    for view in (f"{name}_to_1h", "metric_value"):
-        if view not in made:
-            yield f"view {view}: no migration makes it, so {name} would be missing in the rollup"
-            continue
-        for column in ddl.metrics(dataset):
-            if not re.search(rf"\b{column}\b", made[view]["as_select"]):
-                yield f"view {view}: `{column}` is missing in the rollup"
+    if "metric_value" not in made:
+        yield f"view metric_value: no migration makes it, so values of {name} would not be found by name"
+        return
+    for column in ddl.metrics(dataset):
+        if not re.search(rf"\b{column}\b", made["metric_value"]["as_select"]):
+            yield f"view metric_value: `{column}` is missing"

@@ -47,7 +47,10 @@ def baseline(datasets: Iterable[Dataset]) -> dict[str, str]:
         "1_counters.sql": _file("What agents publish, one table per dataset.", map(table, counters)),
         "2_results.sql": _file("What jobs compute, one table per dataset.", map(table, results)),
         "2_views.sql": _file("What one system and interval state, one view per dataset.", map(view, _ordered(found))),
-        "4_feeds.sql": _file("What each insert enters into ledger and rollup.", (v for d in found for v in feeds(d))),
+        "4_feeds.sql": _file(
+            "What each insert enters into the ledger, and the hours that it touches.",
+            (v for d in found for v in feeds(d)),
+        ),
         "4_systems.sql": _file(
             "The systems that each insert has rows of.", (system_view(d) for d in found if d.lists_systems)
         ),
@@ -69,9 +72,9 @@ def _file(title: str, statements: Iterable[str]) -> str:
 
 
 def feeds(dataset: Dataset) -> list[str]:
-    """Return the views that feed a dataset's rows into ledger and rollup."""
+    """Return the views that enter a dataset's rows into the ledger, and their hours among those to be rolled up."""
     ledger = [ledger_view(dataset)] if dataset.role == "counter" else []
-    return [*ledger, *([hour_view(dataset)] if dataset.instance else [])]
+    return [*ledger, *([touched_view(dataset)] if dataset.rolled_up else [])]
 
 
 def migration(dataset: Dataset) -> str:
@@ -130,7 +133,7 @@ COMMENT {_literal(dataset.row)}"""
 def view(dataset: Dataset) -> str:
     """Return the CREATE VIEW of a dataset, and the statement that gives its columns their comments."""
     comments = ",\n  ".join(
-        f"COMMENT COLUMN {_quoted(name)} {_literal(column.comment)}" for name, column in dataset.all_columns.items()
+        f"COMMENT COLUMN {quoted(name)} {_literal(column.comment)}" for name, column in dataset.all_columns.items()
     )
     return f"""\
 CREATE OR REPLACE VIEW counterflow.{dataset.dataset} {{on_cluster}} AS
@@ -191,12 +194,12 @@ def _values(dataset: Dataset) -> str:
     name = dataset.dataset
     if dataset.metric:
         [number] = metrics(dataset)
-        value, chosen = _number(number), f" AND {_metric_names(dataset)} = {{metric:String}}{_split(dataset)}"
+        value, chosen = _number(number), f" AND {metric_names(dataset)} = {{metric:String}}{_split(dataset)}"
     else:
         cases = ",\n    ".join(f"{{metric:String}} = '{name}.{n}', {_number(n)}" for n in metrics(dataset))
         value, chosen = f"multiIf(\n    {cases},\n    NULL)", ""
     return (
-        f"SELECT ts, system, {_instance(dataset)} AS instance, {value} AS value_or_null\n"
+        f"SELECT ts, system, {instance_of(dataset)} AS instance, {value} AS value_or_null\n"
         f"  FROM counterflow.{name} FINAL WHERE startsWith({{metric:String}}, '{name}.'){chosen}"
     )
 
@@ -208,76 +211,54 @@ def _split(dataset: Dataset) -> str:
 
     def among(column: str, words_of_it: str) -> str:
         texts = f"arrayMap(i -> arrayStringConcat(arraySlice({words}, {words_of_it}), '.'), range(1, length({words})))"
-        return f"\n    AND {_quoted(column)} IN (SELECT arrayJoin({texts}))"
+        return f"\n    AND {quoted(column)} IN (SELECT arrayJoin({texts}))"
 
     return among(first, "1, i") + among(last, "i + 1")
 
 
 def _number(column: str) -> str:
-    return f"toNullable(toFloat64({_quoted(column)}))"
+    return f"toNullable(toFloat64({quoted(column)}))"
 
 
-def hour_view(dataset: Dataset) -> str:
-    """Return the view that feeds every number of a block, by instance and hour, into the one-hour rollup.
+HOUR = "toDateTime(toStartOfHour(ts + toIntervalMillisecond(3599999)), 'UTC')"
+"""The hour in which an interval ends, named by its end."""
 
-    It groups the rows first, so that the rollup gets one row per instance, hour and insert.
-    """
+
+def touched_view(dataset: Dataset) -> str:
+    """Return the view that notes of which hours of which systems rows were inserted: these are rolled up again."""
     name = dataset.dataset
-    states = [
-        f"(count({n}), sum(toFloat64({n})), min(toFloat64({n})), max(toFloat64({n})))"
-        for n in map(_quoted, metrics(dataset))
-    ]
-    groups = ", ".join(["system", "entity", "hour", *map(_quoted, dataset.metric)])
+    target = "counterflow.hour_touched"
     return f"""\
-CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.{name}_to_1h {{on_cluster}} TO counterflow.metric_1h AS
-SELECT
-  metric, system, entity AS instance, hour AS ts,
-  state.1 AS n, assumeNotNull(state.2) AS total, assumeNotNull(state.3) AS lo, assumeNotNull(state.4) AS hi
-FROM
-(
-  SELECT
-    {groups},
-    [{", ".join(states)}] AS states
-  FROM
-  (
-    SELECT
-      *, {_instance(dataset)} AS entity,
-      toStartOfHour({_MINUTE} + toIntervalSecond(3599)) AS hour
-    FROM counterflow.{name}
-  )
-  GROUP BY {groups}
-)
-ARRAY JOIN
-  [{_metric_names(dataset)}] AS metric,
-  states AS state
-WHERE state.1 > 0"""
+CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.{name}_to_hour_touched {{on_cluster}} TO {target} AS
+SELECT '{name}' AS dataset, system, {HOUR} AS hour, now64(3, 'UTC') AS touched_at
+FROM counterflow.{name}
+GROUP BY system, hour"""
 
 
-_MINUTE = "toDateTime(toStartOfMinute(ts + toIntervalMillisecond(59999)))"
-"""The minute in which an interval ends, named by its end."""
-
-
-def _metric_names(dataset: Dataset) -> str:
+def metric_names(dataset: Dataset) -> str:
+    """Return the SQL of the names of its metrics, in the order of `metrics`."""
     if dataset.metric:
         return f"concat('{dataset.dataset}.', {_joined(dataset.metric, '.')})"
     return ", ".join(f"'{dataset.dataset}.{name}'" for name in metrics(dataset))
 
 
-def _instance(dataset: Dataset) -> str:
+def instance_of(dataset: Dataset) -> str:
+    """Return the SQL of the measured object of a row; several key columns are joined by a slash."""
     return _joined([name for name in dataset.key if name not in ("system", "ts", *dataset.metric)], "/")
 
 
 def _column(name: str, column: Column) -> str:
     codec = "Delta, ZSTD(1)" if column.kind == "cumulative" else _CODECS.get(column.type, "ZSTD(1)")
-    return f"{_quoted(name)} {column_type(column)} COMMENT {_literal(column.comment)} CODEC({codec})"
+    return f"{quoted(name)} {column_type(column)} COMMENT {_literal(column.comment)} CODEC({codec})"
 
 
 def _joined(names: tuple[str, ...] | list[str], separator: str) -> str:
-    parts = f", '{separator}', ".join(_quoted(name) for name in names)
+    parts = f", '{separator}', ".join(quoted(name) for name in names)
     return f"concat({parts})" if len(names) > 1 else parts
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """Return the SQL of a column's name."""
     return f"`{name}`"
 
 

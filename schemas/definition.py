@@ -167,6 +167,11 @@ class Dataset(_Strict):
         return (FOLDER / "datasets" / f"{self.dataset}.sql").read_text(encoding="utf-8")
 
     @property
+    def rolled_up(self) -> bool:
+        """Whether tables by hour are computed from its rows."""
+        return self.instance is not None or self.dataset == "manifest"
+
+    @property
     def all_columns(self) -> dict[str, Column]:
         """Envelope and own columns, in the order of every generated artefact."""
         return {**envelope(self.role), **self.columns}

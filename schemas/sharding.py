@@ -12,6 +12,8 @@ from collections.abc import Set
 
 LOCAL = "counterflow_shard"
 """Database of a shard's own tables."""
+ROLLED_UP = re.compile(r"CREATE VIEW IF NOT EXISTS counterflow\.processor_load\b")
+"""A view for readers from which a shard also computes its own tables by hour."""
 
 _COMMENT = re.compile(r"\bCOMMENT\s+'(?:\\.|''|[^'\\])*'\s*$")
 _TABLE = re.compile(r"(CREATE TABLE IF NOT EXISTS|ALTER TABLE) counterflow\.(\w+)")
@@ -34,6 +36,8 @@ def spread(statement: str, cluster: str, on_cluster: str, of_readers: Set[str] =
         return [statement, re.sub(r"\bcounterflow\b", LOCAL, statement, count=1)]
     if (made := _TABLE.match(head)) and made[2] not in of_readers:
         return [own, _over_all(made[2], cluster, on_cluster, _COMMENT.search(own))]
+    if ROLLED_UP.match(head):
+        return [own, statement]
     return [own] if _OF_SHARD.match(head) else [statement]
 
 

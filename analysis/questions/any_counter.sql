@@ -9,7 +9,7 @@ SELECT
   min(c.lo) AS lowest,
   max(c.hi) AS highest,
   max(c.ts) AS last_hour
-FROM counterflow.metric_1h AS c
+FROM counterflow.metric_hour AS c
 WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, c.system))
   AND c.ts > {since:DateTime64(3)} AND c.ts <= {until:DateTime64(3)}
 GROUP BY metric, system

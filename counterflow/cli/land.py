@@ -73,9 +73,12 @@ def command(
     from counterflow.pipelines.landing.batch import Limits
     from counterflow.pipelines.landing.consumer import Lander
     from counterflow.pipelines.landing.placement import agree
+    from counterflow.pipelines.landing.rollups import refresh
     from counterflow.pipelines.landing.shards import ShardMap
     from counterflow.pipelines.landing.writer import Writer
+    from counterflow.schemas.clickhouse_insert import DATABASE
     from counterflow.schemas.definition import published
+    from counterflow.schemas.sharding import LOCAL
     from counterflow.stack.settings import StackSettings
 
     configure()
@@ -101,6 +104,7 @@ def command(
             tables,
             Limits(batch_messages),
             most_refused / 100,
+            lambda: [refresh(client, LOCAL if shards else DATABASE) for client in clients.values()],
         )
         if metrics_port:
             try:

@@ -139,7 +139,9 @@ class Database:
     def compute(self) -> dict[str, Measured]:
         """Compute all results; return what landed for each system, empty where no interval did."""
         from counterflow.look.results import compute
+        from counterflow.pipelines.landing.rollups import refresh
 
+        refresh(self.client)
         return compute(self.client)
 
     def findings(self) -> list[Finding]:

@@ -15,6 +15,7 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewPartitions  # type: ignore[attr-defined] # its stub forgets to export some
 
 from counterflow.pipelines.audit.records import accounts
+from counterflow.pipelines.landing.rollups import refresh
 from counterflow.schemas.definition import topics
 from counterflow.schemas.migrations import migrate
 from counterflow.stack import lifecycle, supervision
@@ -28,7 +29,7 @@ from tests.support.frames import frame
 AGENT, TOPIC = "agent-of-copies", "counterflow.disk.v2"
 SUMS = """
 SELECT (SELECT sum(reads) FROM counterflow.disk) AS rows,
-  (SELECT sum(total) FROM counterflow.metric_1h WHERE metric = 'disk.reads') AS hours
+  (SELECT sum(total) FROM counterflow.metric_hour WHERE metric = 'disk.reads') AS hours
 """
 
 
@@ -78,6 +79,8 @@ def assert_whole(line: StackSettings, last: int) -> None:
     """Assert that each record up to `last` is stored once, in its table and in the hours, and that the lander runs."""
     wait_landed(line, last)
     total = last * (last + 1) / 2
+    with line.clickhouse("lander") as client:
+        refresh(client)
     with line.clickhouse("reader") as client:
         [account] = accounts(client, {AGENT: last}, {})
         assert (account.acked, account.landed, account.lost) == (last, last, 0)

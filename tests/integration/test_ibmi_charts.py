@@ -13,6 +13,7 @@ from counterflow.base.clickhouse import ClickHouse
 from counterflow.dashboards.build import panel
 from counterflow.dashboards.definition import boards, charts, variable_of, variables
 from counterflow.dashboards.macros import Range, expand
+from counterflow.pipelines.landing.rollups import refresh
 from counterflow.stack.settings import StackSettings
 from tests.support.behind import behind
 from tests.support.tables import empty_tables, insert
@@ -92,6 +93,7 @@ def client(clickhouse: StackSettings) -> Iterator[ClickHouse]:
                 tables.setdefault("manifest", []).append({**counted, "source": "ibmi_tables.QAPMJOBMI"})
         for table, rows in tables.items():
             insert(admin, table, *rows)
+        refresh(admin)
         yield admin
 
 
@@ -284,7 +286,7 @@ def test_processors_of_the_fleet_are_the_same_by_interval_and_by_hour(client: Cl
     rows = drawn(client, "fleet_cpu", bucket_s=bucket_s)
     assert max(row["Value"] for row in rows if row["series"] == FOUR) == 40
     [hour] = client.rows(
-        "SELECT ts, sum(busy_pct_s) / sum(seconds) AS mean FROM counterflow.processor_load_1h"
+        "SELECT ts, sum(busy_pct_s) / sum(seconds) AS mean FROM counterflow.processor_load_1h FINAL"
         " WHERE system = {system:String} GROUP BY ts",
         {"param_system": FOUR},
     )

@@ -25,6 +25,7 @@ import pytest
 from confluent_kafka import Producer
 
 from counterflow.base.clickhouse import ClickHouse
+from counterflow.pipelines.landing.rollups import refresh
 from counterflow.schemas.definition import Dataset, datasets, topics
 from counterflow.schemas.migrations import migrate
 from counterflow.stack import supervision
@@ -169,6 +170,15 @@ def assert_landed(
     assert (table["n"], table["u"], table["s"]) == (landed, landed, total)
     letters = "SELECT count() AS n FROM counterflow.deadletter FINAL WHERE agent_id = {agent:String}"
     assert answer(line, letters, agent)["n"] == (deadletters if refused is None else refused)
+    with line.clickhouse("lander") as client:
+        refresh(client)
+    rollup = answer(
+        line,
+        "SELECT sum(n) AS n, sum(total) AS s FROM counterflow.metric_hour "
+        "WHERE system = {agent:String} AND metric = 'disk.reads'",
+        agent,
+    )
+    assert (rollup["n"], rollup["s"]) == (landed, total)
     ledger = answer(line, "SELECT * FROM counterflow.loss WHERE agent_id = {agent:String}", agent)
     assert (ledger["landed"], ledger["deadletters"], ledger["lost"]) == (landed, deadletters, 0)
 

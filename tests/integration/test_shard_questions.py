@@ -19,6 +19,7 @@ from counterflow.cli._reader import period
 from counterflow.dashboards.definition import Chart, charts, variables
 from counterflow.dashboards.macros import Range, expand
 from counterflow.pipelines.audit.results import audited, compare
+from counterflow.pipelines.landing.rollups import refresh
 from counterflow.schemas.definition import datasets
 from counterflow.schemas.migrations import migrate
 from counterflow.schemas.sharding import LOCAL
@@ -47,6 +48,9 @@ def answers(
                 rows = [row | LANDED for row in rows_of(dataset, system, nulls=system == "nothing")]
                 insert(one, dataset.dataset, *rows)
                 insert(shard, dataset.dataset, *rows, database=LOCAL)
+        refresh(one)
+        for shard in (first, second):
+            refresh(shard, LOCAL)
         yield of_one, of_two
         one.post("DROP DATABASE IF EXISTS counterflow SYNC")
 

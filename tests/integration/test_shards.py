@@ -16,6 +16,7 @@ import pytest
 
 from counterflow.base.clickhouse import ClickHouseError
 from counterflow.base.errors import CounterflowError
+from counterflow.pipelines.landing.rollups import refresh
 from counterflow.pipelines.landing.shards import ShardMap
 from counterflow.schemas.definition import topics
 from counterflow.schemas.migrations import migrate
@@ -93,6 +94,9 @@ def on(shard: Shard, agent: str, day: str = "2026-11-20") -> int:
 
 def assert_landed(shards: Shards, agent: str, count: int, split: ShardMap) -> None:
     """Assert that a query finds every `seq` below `count` once, on its system's shard, and so does the ledger."""
+    for shard in shards:
+        with shard.client("lander") as client:
+            refresh(client, LOCAL)
     with shards.b.client("reader") as client:
 
         def answer(sql: str) -> dict[str, Any]:
@@ -102,6 +106,11 @@ def assert_landed(shards: Shards, agent: str, count: int, split: ShardMap) -> No
         of_agent = "FROM counterflow.disk FINAL WHERE agent_id = {agent:String}"
         table = answer(f"SELECT count() AS n, uniqExact(seq) AS u, sum(seq) AS s {of_agent}")
         assert (table["n"], table["u"], table["s"]) == (count, count, total)
+        rollup = answer(
+            "SELECT sum(n) AS n, sum(total) AS s FROM counterflow.metric_hour "
+            "WHERE startsWith(system, {agent:String} || '-') AND metric = 'disk.reads'"
+        )
+        assert (rollup["n"], rollup["s"]) == (count, total)
         ledger = answer("SELECT * FROM counterflow.loss WHERE agent_id = {agent:String}")
         assert (ledger["landed"], ledger["lost"]) == (count, 0)
         held = client.rows(f"SELECT DISTINCT system, toString(toDate(ts)) AS day, _shard_num AS shard {of_agent}",

@@ -12,6 +12,7 @@ import pytest
 from counterflow.base.clickhouse import ClickHouse, Settings
 from counterflow.dashboards.definition import charts, variables
 from counterflow.dashboards.macros import All, Range, expand
+from counterflow.pipelines.landing.rollups import refresh
 from counterflow.stack.settings import StackSettings
 from tests.support.tables import empty_tables
 
@@ -80,6 +81,7 @@ def client(clickhouse: StackSettings) -> Iterator[ClickHouse]:
             for _ in range(2):  # what is sent again must not count twice
                 body = b"\n".join(map(orjson.dumps, rows))
                 admin.post(f"INSERT INTO counterflow.{table} FORMAT JSONEachRow", body, INSERT)
+        refresh(admin)
         yield admin
 
 

@@ -19,6 +19,7 @@ from counterflow.dashboards.definition import boards, charts, variable_of
 from counterflow.dashboards.macros import Range, expand
 from counterflow.dashboards.server import fetch
 from counterflow.dashboards.shapes import points, problems
+from counterflow.pipelines.landing.rollups import refresh
 from counterflow.stack.settings import StackSettings
 from tests.support.tables import empty_tables, insert
 
@@ -55,6 +56,7 @@ def admin(clickhouse: StackSettings) -> Iterator[ClickHouse]:
                     tables.setdefault(row.pop("dataset"), []).append(row | envelope)
             for table, rows in tables.items():
                 insert(admin, table, *rows)
+        refresh(admin)
         yield admin
 
 

@@ -1,4 +1,4 @@
--- Tables that views fill beside the datasets: the ledger of sequence numbers, sums by hour and day; and these views.
+-- Tables beside the datasets: the ledger of sequence numbers, sums by hour, lists by day; and the views that fill some.
 
 -- Arrived records by sequence number: a set, so that a record which is inserted again counts once; `rows` counts each
 -- arrival. One row per agent, dataset and day of reading; a view on every table that agents fill enters them.
@@ -35,27 +35,54 @@ TTL landed_at + INTERVAL 430 DAY
 SETTINGS ttl_only_drop_parts = 1
 COMMENT 'Systems by day, from system_dataset.';
 
--- Every number of every dataset that has an instance, by hour, for ranges of months and many systems. Always aggregate
--- again when reading: sum(total) / sum(n) is the mean, min(lo) and max(hi) the extremes. A row counts in the hour its
--- interval ends in. metric_day lists which metrics there are; metric_value has every value.
+-- What sums over rows is computed from the tables by hour, since a row may be inserted more than once. A view on each
+-- table notes which hours were touched; `counterflow.pipelines.landing.rollups` computes these again, and notes how far
+-- it is. Nothing is touched while no lander runs, so a week is longer than any note is needed.
+CREATE TABLE IF NOT EXISTS counterflow.hour_touched {on_cluster}
+(
+  dataset LowCardinality(String) COMMENT 'Dataset of the inserted rows.' CODEC(ZSTD(1)),
+  system LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1)),
+  hour DateTime('UTC') COMMENT 'End of the hour that their intervals end in, UTC.' CODEC(Delta, ZSTD(1)),
+  touched_at DateTime64(3, 'UTC') COMMENT 'When the last of them was inserted, UTC.' CODEC(Delta, ZSTD(1))
+)
+ENGINE = {engine_prefix}ReplacingMergeTree(touched_at)
+PARTITION BY toYYYYMMDD(touched_at)
+ORDER BY (dataset, system, hour)
+TTL toDateTime(touched_at) + INTERVAL 7 DAY
+SETTINGS ttl_only_drop_parts = 1
+COMMENT 'Hours of which rows were inserted, by dataset and system, for a week.';
+
+CREATE TABLE IF NOT EXISTS counterflow.rollup_progress {on_cluster}
+(
+  dataset LowCardinality(String) COMMENT 'Dataset of the rows.',
+  system LowCardinality(String) COMMENT 'Name of the system.',
+  touched_to DateTime64(3, 'UTC') COMMENT 'Its hours that were touched up to this time are computed, UTC.'
+)
+ENGINE = {engine_prefix}ReplacingMergeTree(touched_to)
+ORDER BY (dataset, system)
+COMMENT 'How far the tables by hour are computed.';
+
+-- Every number of every dataset that has an instance, by hour, for ranges of months and many systems. Read it through
+-- the view metric_hour. A row counts in the hour its interval ends in; of a value that became null, n is 0. metric_day
+-- lists which metrics there are; metric_value has every value.
 CREATE TABLE IF NOT EXISTS counterflow.metric_1h {on_cluster}
 (
   metric LowCardinality(String) COMMENT 'dataset.column, or counter.section.counter.' CODEC(ZSTD(1)),
   system LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1)),
   instance LowCardinality(String) COMMENT 'Measured object; several key columns are joined by a slash.' CODEC(ZSTD(1)),
   ts DateTime('UTC') COMMENT 'End of the hour, UTC.' CODEC(Delta, ZSTD(1)),
-  n SimpleAggregateFunction(sum, UInt64) COMMENT 'Values in the hour.' CODEC(T64, ZSTD(1)),
-  total SimpleAggregateFunction(sum, Float64) COMMENT 'Their sum.' CODEC(ZSTD(1)),
-  lo SimpleAggregateFunction(min, Float64) COMMENT 'The smallest.' CODEC(ZSTD(1)),
-  hi SimpleAggregateFunction(max, Float64) COMMENT 'The largest.' CODEC(ZSTD(1)),
-  landed_at SimpleAggregateFunction(max, DateTime('UTC')) DEFAULT now() COMMENT 'When the last of them was inserted, UTC.' CODEC(Delta, ZSTD(1))
+  n UInt64 COMMENT 'Values in the hour.' CODEC(T64, ZSTD(1)),
+  total Float64 COMMENT 'Their sum.' CODEC(ZSTD(1)),
+  lo Float64 COMMENT 'The smallest.' CODEC(ZSTD(1)),
+  hi Float64 COMMENT 'The largest.' CODEC(ZSTD(1)),
+  computed_at DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC') COMMENT 'When the hour was computed, UTC; the newest computation stays.' CODEC(Delta, ZSTD(1))
 )
-ENGINE = {engine_prefix}AggregatingMergeTree
+ENGINE = {engine_prefix}ReplacingMergeTree(computed_at)
 PARTITION BY toYYYYMM(ts)
 ORDER BY (metric, system, instance, ts)
-TTL landed_at + INTERVAL 430 DAY
-SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728
-COMMENT 'One-hour rollup of every metric.';
+TTL toDateTime(computed_at) + INTERVAL 430 DAY
+SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
+COMMENT 'One-hour rollup of every metric; of one computed again, until merged, both.';
 
 CREATE TABLE IF NOT EXISTS counterflow.metric_day {on_cluster}
 (
@@ -72,7 +99,8 @@ COMMENT 'Metrics by day, to choose from.';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.metric_1h_to_day {on_cluster} TO counterflow.metric_day AS
 SELECT DISTINCT toDate(ts - toIntervalSecond(1), 'UTC') AS day, metric
-FROM counterflow.metric_1h;
+FROM counterflow.metric_1h
+WHERE n > 0;
 
 -- Measurement runs: those of the site file, and labels of recordings, which the manifests carry. Reading all manifests
 -- for the few that have a label would take long, so labels are kept by day.
@@ -100,75 +128,47 @@ FROM counterflow.manifest AS m
 WHERE m.run IS NOT NULL
 GROUP BY run, system, day;
 
--- How long intervals took from the agent to the tables, by hour, to show the pipeline over long ranges.
--- Always aggregate again when reading.
+-- How long intervals took from the agent to the tables, by hour, to show the pipeline over long ranges. Read it with
+-- FINAL.
 CREATE TABLE IF NOT EXISTS counterflow.arrival {on_cluster}
 (
   hour DateTime('UTC') COMMENT 'End of the hour that the intervals end in, UTC.' CODEC(Delta, ZSTD(1)),
   dataset LowCardinality(String) COMMENT 'Dataset that arrived.' CODEC(ZSTD(1)),
   system LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1)),
-  intervals SimpleAggregateFunction(sum, UInt64) COMMENT 'Intervals that arrived; one that arrives again counts again.' CODEC(T64, ZSTD(1)),
-  row_count SimpleAggregateFunction(sum, UInt64) COMMENT 'Their rows.' CODEC(T64, ZSTD(1)),
-  delay_s SimpleAggregateFunction(sum, Float64) COMMENT 'Seconds from reading to landing, all intervals together.' CODEC(ZSTD(1)),
-  longest_s SimpleAggregateFunction(max, Float64) COMMENT 'Seconds of the interval that took longest.' CODEC(ZSTD(1)),
-  newest_ts SimpleAggregateFunction(max, DateTime64(3, 'UTC')) COMMENT 'End of the newest interval, UTC.' CODEC(Delta, ZSTD(1)),
-  collected_at SimpleAggregateFunction(max, DateTime64(3, 'UTC')) COMMENT 'When an agent last read one of them, UTC.' CODEC(Delta, ZSTD(1)),
-  landed_at SimpleAggregateFunction(max, DateTime('UTC')) COMMENT 'When one of them last landed, UTC.' CODEC(Delta, ZSTD(1))
+  intervals UInt64 COMMENT 'Intervals that arrived, each once.' CODEC(T64, ZSTD(1)),
+  row_count UInt64 COMMENT 'Their rows.' CODEC(T64, ZSTD(1)),
+  delay_s Float64 COMMENT 'Seconds from reading to landing, where an interval landed again to the last time, all intervals together.' CODEC(ZSTD(1)),
+  longest_s Float64 COMMENT 'Seconds of the interval that took longest.' CODEC(ZSTD(1)),
+  newest_ts DateTime64(3, 'UTC') COMMENT 'End of the newest interval, UTC.' CODEC(Delta, ZSTD(1)),
+  collected_at DateTime64(3, 'UTC') COMMENT 'When an agent last read one of them, UTC.' CODEC(Delta, ZSTD(1)),
+  landed_at DateTime('UTC') COMMENT 'When one of them last landed, UTC.' CODEC(Delta, ZSTD(1)),
+  computed_at DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC') COMMENT 'When the hour was computed, UTC; the newest computation stays.' CODEC(Delta, ZSTD(1))
 )
-ENGINE = {engine_prefix}AggregatingMergeTree
+ENGINE = {engine_prefix}ReplacingMergeTree(computed_at)
 PARTITION BY toYYYYMM(hour)
 ORDER BY (hour, dataset, system)
-TTL landed_at + INTERVAL 430 DAY
-SETTINGS ttl_only_drop_parts = 1
+TTL toDateTime(computed_at) + INTERVAL 430 DAY
+SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'Landing of manifests by hour, dataset and system.';
 
-CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.manifest_to_arrival {on_cluster} TO counterflow.arrival AS
-SELECT
-  toDateTime(toStartOfHour(ts + toIntervalMillisecond(3599999)), 'UTC') AS hour,
-  counted AS dataset, system, count() AS intervals, sum(m.row_count) AS row_count,
-  sum(greatest(0, toFloat64(now64(3, 'UTC') - m.collected_at))) AS delay_s,
-  max(greatest(0, toFloat64(now64(3, 'UTC') - m.collected_at))) AS longest_s,
-  max(ts) AS newest_ts, max(m.collected_at) AS collected_at, now() AS landed_at
-FROM counterflow.manifest AS m
-GROUP BY hour, dataset, system;
-
--- How busy processors are by hour, for ranges of months and many systems: processor_load computes it from each row.
--- Always aggregate again when reading: sum(busy_pct_s) / sum(seconds) is the mean.
+-- How busy processors are by hour, for ranges of months and many systems, from the view processor_load. Read it with
+-- FINAL; sum(busy_pct_s) / sum(seconds) is the mean, and unknown where seconds is 0.
 CREATE TABLE IF NOT EXISTS counterflow.processor_load_1h {on_cluster}
 (
   system LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1)),
   engine_type LowCardinality(String) COMMENT 'Type of its processors, as in system_cpu.' CODEC(ZSTD(1)),
   ts DateTime('UTC') COMMENT 'End of the hour, UTC; an interval counts in the hour it ends in.' CODEC(Delta, ZSTD(1)),
-  seconds SimpleAggregateFunction(sum, Float64) COMMENT 'Length of its intervals, summed.' CODEC(ZSTD(1)),
-  busy_pct_s SimpleAggregateFunction(sum, Float64) COMMENT 'busy_pct of processor_load times the seconds of its interval.' CODEC(ZSTD(1)),
-  busy_pct_max SimpleAggregateFunction(max, Float64) COMMENT 'busy_pct of the busiest interval.' CODEC(ZSTD(1)),
-  landed_at SimpleAggregateFunction(max, DateTime('UTC')) DEFAULT now() COMMENT 'When the last of the rows was inserted, UTC.' CODEC(Delta, ZSTD(1))
+  seconds Float64 COMMENT 'Length of its intervals that have a figure, summed.' CODEC(ZSTD(1)),
+  busy_pct_s Float64 COMMENT 'busy_pct of processor_load times the seconds of its interval.' CODEC(ZSTD(1)),
+  busy_pct_max Float64 COMMENT 'busy_pct of the busiest interval.' CODEC(ZSTD(1)),
+  computed_at DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC') COMMENT 'When the hour was computed, UTC; the newest computation stays.' CODEC(Delta, ZSTD(1))
 )
-ENGINE = {engine_prefix}AggregatingMergeTree
+ENGINE = {engine_prefix}ReplacingMergeTree(computed_at)
 PARTITION BY toYYYYMM(ts)
 ORDER BY (system, engine_type, ts)
-TTL landed_at + INTERVAL 430 DAY
-SETTINGS ttl_only_drop_parts = 1
+TTL toDateTime(computed_at) + INTERVAL 430 DAY
+SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'Processors of a system by hour: processor_load over long ranges.';
-
-CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.system_cpu_to_processor_load_1h {on_cluster} TO counterflow.processor_load_1h AS
-SELECT
-  system, engine_type, hour AS ts, sum(took_s) AS seconds, sum(busy * took_s) AS busy_pct_s, max(busy) AS busy_pct_max
-FROM
-(
-  SELECT
-    system, engine_type, toStartOfHour(toDateTime(c.ts + toIntervalMillisecond(3599999))) AS hour,
-    assumeNotNull(interval_s) AS took_s,
-    multiIf(
-      busy_pct IS NOT NULL, busy_pct,
-      cpu_base = 'logical', user_pct + sys_pct,
-      100 * physical_consumed_cores / nullIf(entitled_cores, 0)
-    ) AS busy_or_null,
-    assumeNotNull(busy_or_null) AS busy
-  FROM counterflow.system_cpu AS c
-  WHERE engine = 'all' AND interval_s > 0 AND busy_or_null IS NOT NULL
-)
-GROUP BY system, engine_type, hour;
 
 -- Which systems have which counters, by day: a board lists those of which it can show something. Always aggregate
 -- again when reading. Filled by a view on every table of counters, since not every format yields manifests.

@@ -475,13 +475,20 @@ FROM
 WHERE place > 1 AND path != before
 COMMENT 'Changes of configuration within a range, config_change_within(since = ..., until = ...): entries of the site file that differ from the one before, its changes, the capacity of a link and the path of a log; item is what changed.';
 
+-- The tables by hour are computed again until no row arrives late: only the newest computation counts.
+CREATE OR REPLACE VIEW counterflow.metric_hour {on_cluster} AS
+SELECT metric, system, instance, ts, n, total, lo, hi
+FROM counterflow.metric_1h FINAL
+WHERE n > 0
+COMMENT 'Every metric by hour: sum(total) / sum(n) is the mean, min(lo) and max(hi) the extremes.';
+
 -- A counter at the resolution of the points shown: every value, or by hour where a point is an hour or more.
 CREATE OR REPLACE VIEW counterflow.metric_rollup {on_cluster} AS
 SELECT ts, system, instance, toUInt64(1) AS n, value AS total, value AS lo, value AS hi
 FROM counterflow.metric_value(metric = {metric:String})
 WHERE {bucket_s:UInt32} < 3600
 UNION ALL
-SELECT ts, system, instance, n, total, toFloat64(lo) AS lo, toFloat64(hi) AS hi FROM counterflow.metric_1h
+SELECT ts, system, instance, n, total, lo, hi FROM counterflow.metric_hour
 WHERE {bucket_s:UInt32} >= 3600 AND metric = {metric:String}
 COMMENT 'Every value of a metric, or by hour where points of bucket_s are an hour or more, metric_rollup(metric = ..., bucket_s = ...). Always aggregate again when reading: sum(total) / sum(n) is the mean, min(lo) and max(hi) the extremes.';
 
