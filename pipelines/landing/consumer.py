@@ -46,6 +46,7 @@ _KAFKA_TIMEOUT_S = 10.0
 _STILL_S = 30.0
 _ENDS_EVERY_S = 5.0
 _REFRESH_EVERY_S = 60.0
+_REFRESH_IDLE_S = 10.0  # live systems send a little each second, and each refresh costs queries
 
 Key = tuple[str, int]
 
@@ -452,7 +453,8 @@ class Lander:
                 log.warning("refresh failed, will be retried", error=str(error)[:500])
             self._refreshing = None
         idle = not any(lane.messages or lane.insert for lane in self._lanes.values())
-        due = now - self._refreshed_at >= _REFRESH_EVERY_S or (idle and self._landed_since)
+        since_s = now - self._refreshed_at
+        due = since_s >= _REFRESH_EVERY_S or (idle and self._landed_since and since_s >= _REFRESH_IDLE_S)
         if self._refresh and self._refreshes and due and not self._refreshing:
             self._refreshed_at, self._landed_since = now, False
             self._refreshing = pool.submit(self._refresh)
