@@ -39,10 +39,6 @@ _SETTINGS = {
     "state.backend.rocksdb.memory.managed": "false",
     "state.backend.rocksdb.use-bloom-filter": "true",
     "pipeline.object-reuse": "true",
-    # Each task of an idle job wakes at this interval, and each source would wake five times a second for watermarks,
-    # which no job uses. A full buffer is sent at once.
-    "execution.buffer-timeout.interval": "400 ms",
-    "pipeline.auto-watermark-interval": "0 ms",
     "table.exec.mini-batch.enabled": "true",
     "table.exec.mini-batch.allow-latency": "1 s",
     "table.exec.mini-batch.size": "20000",
@@ -53,9 +49,6 @@ _SETTINGS = {
 }
 # A job resumes from the offsets in its checkpoints; nobody reads those that it would commit beside them.
 _CONSUMER = {"properties.commit.offsets.on.checkpoint": "false"}
-# The broker answers a fetch at once where there is data, so an idle consumer need not fetch twice a second. A rerun
-# would wait as long at the end of its input.
-_IDLE = {"properties.fetch.max.wait.ms": "10000"}
 _PRODUCER = {
     "properties.linger.ms": "20",
     "properties.batch.size": "262144",
@@ -166,7 +159,7 @@ def _statements(
                 group_id=f"flink.{job.name}",
                 bounded=period is not None,
                 columns=columns,
-                options={**connect, **_CONSUMER, **({} if period else _IDLE), **inputs.get(dataset.dataset, {})},
+                options={**connect, **_CONSUMER, **inputs.get(dataset.dataset, {})},
             )
         )
         within = _needed(dataset.dataset, period) if period else ""

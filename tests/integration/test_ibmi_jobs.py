@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from counterflow.pipelines.jobs.driving import Driver
 from counterflow.stack.settings import StackSettings
 from tests.support.flink_line import Line, Record, Results, first_of_each, known, over, total
 
@@ -391,8 +390,8 @@ def everything() -> list[tuple[str, Record]]:
 
 
 @pytest.fixture(scope="module")
-def line(flink: StackSettings, driver: Driver) -> Line:
-    line = Line(flink, driver, 50, recompute, JOBS)
+def line(flink: StackSettings) -> Line:
+    line = Line(flink, 50, recompute, JOBS)
     assert [found.what for found in line.submit()] == ["started"] * len(JOBS)
     rows = everything()
     for begin in range(0, len(rows), 800):

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from counterflow.pipelines import jobs
-from counterflow.pipelines.jobs.driving import Driver
 from counterflow.stack.settings import StackSettings
 from tests.support.flink_line import Record, Results, SettledLine
 
@@ -67,8 +66,8 @@ def envelope(system: str, ts: str) -> Record:
     return {"system": system, "ts": ts, "source": "test", "agent_id": "test", "collected_at": ts}
 
 
-def test_the_port_of_each_sample_is_right_whatever_comes_first(flink: StackSettings, driver: Driver) -> None:
-    line = WireLine(flink, driver, 55, recompute, ["link_wire"], parallelism=2)
+def test_the_port_of_each_sample_is_right_whatever_comes_first(flink: StackSettings) -> None:
+    line = WireLine(flink, 55, recompute, ["link_wire"], parallelism=2)
     assert [found.what for found in line.submit()] == ["started"]
     given = [row for system in SYSTEMS for row in (*settings(system), *samples(system))]
     rows = [(dataset, {**row, "seq": seq}) for seq, (dataset, row) in enumerate(given)]
@@ -80,10 +79,10 @@ def test_the_port_of_each_sample_is_right_whatever_comes_first(flink: StackSetti
 
 
 def test_a_rerun_wires_links_before_it_loads_them_and_by_what_was_observed_later(
-    flink: StackSettings, driver: Driver
+    flink: StackSettings,
 ) -> None:
     """A line that was listed at noon carried the link before: the rerun of the hour before knows its port."""
-    line = WireLine(flink, driver, 56, recompute, ["link_wire", "link_load"])
+    line = WireLine(flink, 56, recompute, ["link_wire", "link_load"])
     times = [f"2026-05-04T11:{minute:02}:00Z" for minute in range(10)]
     links = [
         ("link", {**row, "ts": ts})

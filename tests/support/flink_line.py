@@ -15,7 +15,6 @@ import orjson
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 
 from counterflow.pipelines import jobs
-from counterflow.pipelines.jobs.driving import Driver
 from counterflow.pipelines.jobs.render import results
 from counterflow.pipelines.jobs.written import ends
 from counterflow.schemas import topics
@@ -39,7 +38,6 @@ class Line:
     def __init__(
         self,
         flink: StackSettings,
-        driver: Driver,
         version: int,
         recompute: Callable[[Mapping[str, Sequence[Record]]], Results],
         names: Sequence[str],
@@ -65,7 +63,6 @@ class Line:
             for job in chosen
         ]
         self.published: dict[str, list[Record]] = defaultdict(list)
-        self._driver = driver
         self._recompute = recompute
         self._producer = Producer(
             {**flink.kafka("admin").client, "transactional.id": f"test-{version}", "log_level": 0}
@@ -74,12 +71,12 @@ class Line:
 
     def submit(self, changed: Sequence[jobs.Job] | None = None) -> list[jobs.Submission]:
         """Submit the line's jobs, or changed versions of them."""
-        return jobs.submit(self.cluster, self.jobs if changed is None else changed, driver=self._driver)
+        return jobs.submit(self.cluster, self.jobs if changed is None else changed)
 
     def rerun(self, period: jobs.Period, names: Sequence[str]) -> dict[str, int]:
         """Recompute a period with the line's jobs of these names."""
         again = [job for job in self.jobs if job.name.split()[0] in names]
-        return jobs.rerun(self.cluster, period, again, driver=self._driver)
+        return jobs.rerun(self.cluster, period, again)
 
     def rewritten(self, period: jobs.Period, names: Sequence[str]) -> Results:
         """Recompute a period while no other rows arrive; return what the rerun itself wrote, as the tables keep it."""
