@@ -11,9 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from counterflow.pipelines.jobs.driving import Driver
 from counterflow.stack import lifecycle, supervision
-from counterflow.stack.jobs import cluster
 from counterflow.stack.settings import StackSettings
 from tests.support import left_over
 from tests.support.ports import free_ports
@@ -125,13 +123,6 @@ def flink(kafka: StackSettings) -> Iterator[StackSettings]:
     yield kafka
     for part in ("taskmanager", "jobmanager"):
         supervision.stop(kafka, part)
-
-
-@pytest.fixture(scope="session")
-def driver(bare: StackSettings) -> Iterator[Driver]:
-    """The driver that plans the jobs which tests submit to `flink`."""
-    with cluster(bare).driver() as kept:
-        yield kept
 
 
 def another_python(folder: Path) -> Path:

@@ -19,14 +19,6 @@ from counterflow.stack.settings import HOST, StackSettings
 USERS = ("admin", "migrator", "lander", "reader")
 """`admin` is for people, `migrator` creates and alters tables, `lander` inserts, `reader` only reads, within limits."""
 
-_MERGED = 12
-"""Parts of a size that are merged at once; the default of 5 rewrites each row more often. The larger number saves a
-quarter of an insert's processor time on two cores, for a third more parts to read."""
-_IDLE_THREADS = 20
-"""Idle threads kept. Each has three files open, and the default of 1,000 exceeds the number ever busy here: no thread
-would end, and every peak would leave some for good."""
-_MEMORY_MS = 500
-"""The engine measures its own memory at this interval; the default is 50 ms, also while it is idle."""
 _MIGRATES = (
     "CREATE DATABASE, CREATE TABLE, CREATE VIEW ON counterflow.*",
     "ALTER, DROP TABLE, DROP VIEW, TRUNCATE, OPTIMIZE, INSERT, SELECT ON counterflow.*",
@@ -82,11 +74,6 @@ def _config(settings: StackSettings) -> str:
   <users_config>users.xml</users_config>
   <log-level>warning</log-level>
   <logger><log>{escape(str(settings.logs))}/clickhouse-engine.log</log><size>10M</size><count>3</count></logger>
-  <background_schedule_pool_size>16</background_schedule_pool_size>
-  <background_pool_size>2</background_pool_size>
-  <max_thread_pool_free_size>{_IDLE_THREADS}</max_thread_pool_free_size>
-  <merge_tree><merge_selector_base>{_MERGED}</merge_selector_base></merge_tree>
-  <memory_worker_period_ms>{_MEMORY_MS}</memory_worker_period_ms>
   <mark_cache_size>268435456</mark_cache_size>
   <uncompressed_cache_size>{_UNPACKED}</uncompressed_cache_size>
   <max_server_memory_usage>4000000000</max_server_memory_usage>

@@ -1,14 +1,9 @@
-"""Apache Flink as a standalone cluster: one JobManager, one TaskManager, from the distribution inside PyFlink.
-
-Both are started directly as Java programs. At each start the distribution's scripts would run one JVM to compute memory
-sizes and another to compute JVM options, which takes more than half as long as the start itself.
-"""
+"""Apache Flink as a standalone cluster: one JobManager, one TaskManager, from the distribution inside PyFlink."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence, Set
-from functools import cache
+from collections.abc import Set
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,8 +14,7 @@ import yaml
 from counterflow.pipelines.jobs import rest
 from counterflow.stack import certificate
 from counterflow.stack.launch import Run, scratch
-from counterflow.stack.part import IDLE_SLACK_MS, Part
-from counterflow.stack.runtimes import java_command
+from counterflow.stack.part import Part
 from counterflow.stack.secret import private
 from counterflow.stack.settings import HOST, StackSettings
 
@@ -40,89 +34,47 @@ logger.shaded.level = WARN
 """
 
 
-_METASPACE, _DIRECT = "256m", "224m"
-"""Metaspace of each JVM; the TaskManager's memory outside its heap: `framework.off-heap` and `network`."""
-_JOBMANAGER_HEAP = "448m"
 _FRAMEWORK_HEAP_MB = 128
-"""Of the TaskManager's heap; the rest is `task.heap`."""
+"""Flink's default share of the TaskManager's heap; the rest is `task.heap`."""
 _STATE = "64m"
 """Caches and write buffers of RocksDB, of all jobs together. Its indexes and filters are partitioned, since a
 whole one is too large for a shard of the cache: docs/decisions/0010-cost-of-a-row.md."""
-_YOUNG, _HEAP_AT_FIRST = "266m", "416m"
-"""The old generation is collected once it fills 150 MB, not 534: memory that was ever used stays resident. The heap
-grows where jobs hold more."""
-_ARENAS = "4"
-"""Malloc keeps the memory that RocksDB freed in each of its arenas, of which there are 16 by default on two cores."""
-_LATE = (
-    "InvocationThreshold=50000",
-    "MinInvocationThreshold=6000",
-    "CompileThreshold=150000",
-    "BackEdgeThreshold=400000",
-)
-"""Ten times the default: the optimising compiler compiles Flink's generated code once rows arrive, not during start-up.
-That saves 8 of 33 CPU seconds of a start, and a million rows of `disk_load` take 20 instead of 22."""
-_RPC = (
-    "-Dpekko.scheduler.tick-duration=50ms",
-    "-Dpekko.remote.classic.netty.tcp.write-buffer-high-water-mark=4MiB",
-)
-"""Timers of Flink's RPC tick 20 times a second instead of 100. A write that the connection's buffer refuses is repeated
-at a tick, so the buffer holds the deployment of a whole job."""
 
 
 def jobmanager(settings: StackSettings) -> Part:
     """Describe the JobManager, which also serves the REST interface."""
-    # The JobManager computes nothing: without the optimising compiler its start takes 40 % less CPU time.
-    options = (f"-Xmx{_JOBMANAGER_HEAP}", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
     return Part(
         name="jobmanager",
-        command=_java(settings, "jobmanager", options, "entrypoint.StandaloneSessionClusterEntrypoint"),
+        command=_foreground(settings, "jobmanager.sh"),
         ready=lambda _: _jobs(settings),
         ports=(settings.flink_port, settings.flink_rpc_port),
         prepare=lambda: _prepare(settings),
-        environment=settings.flink_environment,
-        slack_ms=IDLE_SLACK_MS,
+        environment=_environment(settings, "jobmanager"),
     )
 
 
 def taskmanager(settings: StackSettings) -> Part:
     """Describe the TaskManager; ready when the JobManager has its slots."""
-    heap = (
-        f"-Xms{_HEAP_AT_FIRST}",
-        f"-Xmx{settings.flink_heap_mb}m",
-        f"-Xmn{_YOUNG}",
-        f"-XX:MaxDirectMemorySize={_DIRECT}",
-    )
-    # G1 tracks every reference write, which makes JSON a tenth more expensive. The parallel collector reserves 8 kB of
-    # the old generation in each of its threads at every collection, and leaves what it did not use as garbage.
-    options = (*heap, *(f"-XX:Tier4{name}" for name in _LATE), "-XX:+UseSerialGC")
     return Part(
         name="taskmanager",
-        command=_java(settings, "taskmanager", options, "taskexecutor.TaskManagerRunner"),
+        command=_foreground(settings, "taskmanager.sh"),
         ready=lambda listening: _slots(settings, listening),
         prepare=lambda: _prepare(settings),
         environment={
-            **settings.flink_environment,
-            "MALLOC_ARENA_MAX": _ARENAS,
+            **_environment(settings, "taskmanager"),
             # Python within the JVM takes its standard library from the `python3` that PATH names first.
-            "PATH": f"{settings.flink_python.parent}{os.pathsep}{os.defpath}",
+            "PATH": f"{settings.flink_python.parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
         },
     )
 
 
-def _java(settings: StackSettings, part: str, options: Sequence[str], program: str) -> tuple[str, ...]:
-    jars = ":".join(str(jar) for jar in sorted(settings.flink_library.glob("*.jar")))
-    conf = settings.flink_home / "conf"
-    logging = f"-Dlog4j.configurationFile=file:{conf / 'log4j-console.properties'}"
-    own = (f"-XX:MaxMetaspaceSize={_METASPACE}", f"-Djava.io.tmpdir={scratch(settings.home, part)}")
-    opened = _opened(settings.flink_distribution).split()
-    main = (f"org.apache.flink.runtime.{program}", "--configDir", str(conf))
-    return (*java_command(settings.parts), *own, *options, *_RPC, *opened, logging, "-classpath", jars, *main)
+def _foreground(settings: StackSettings, script: str) -> tuple[str, str]:
+    """Return the command of a script of the distribution, which becomes the JVM."""
+    return str(settings.flink_distribution / "bin" / script), "start-foreground"
 
 
-@cache  # every status request describes all parts
-def _opened(distribution: Path) -> str:
-    """Return the options that open the JVM's modules to Flink, from Flink's default configuration."""
-    return str(yaml.safe_load((distribution / "conf/config.yaml").read_text())["env"]["java"]["opts"]["all"])
+def _environment(settings: StackSettings, part: str) -> dict[str, str]:
+    return {**settings.flink_environment, "JVM_ARGS": f"-Djava.io.tmpdir={scratch(settings.home, part)}"}
 
 
 def client(settings: StackSettings) -> httpx.Client:
@@ -166,32 +118,24 @@ def _prepare(settings: StackSettings) -> None:
 def _config(settings: StackSettings) -> dict[str, Any]:
     home = settings.flink_home
     return {
-        # read by drivers, whose JVMs PyFlink starts
         "env": {
-            "java": {"opts": {"all": _opened(settings.flink_distribution)}},
+            "java": {"opts": {"all": f"{_opened(settings.flink_distribution)} -XX:+UseSerialGC", "client": "-Xmx256m"}},
             "log": {"dir": str(settings.logs)},
+            "pid": {"dir": str(home)},
         },
         "jobmanager": {
             "bind-host": HOST,
             "rpc": {"address": HOST, "port": settings.flink_rpc_port},
-            "memory": {"heap": {"size": _JOBMANAGER_HEAP}, "jvm-metaspace": {"size": _METASPACE}},
-            "execution": {"failover-strategy": "region"},
+            "memory": {"heap": {"size": "448m"}},
         },
         "taskmanager": {
             "bind-host": HOST,
             "host": HOST,
             "numberOfTaskSlots": settings.flink_slots,
-            "cpu": {"cores": float(settings.flink_slots)},
             "memory": {
-                "framework": {"heap": {"size": f"{_FRAMEWORK_HEAP_MB}m"}, "off-heap": {"size": "128m"}},
-                "task": {
-                    "heap": {"size": f"{settings.flink_heap_mb - _FRAMEWORK_HEAP_MB}m"},
-                    "off-heap": {"size": "0m"},
-                },
+                "task": {"heap": {"size": f"{settings.flink_heap_mb - _FRAMEWORK_HEAP_MB}m"}},
                 "managed": {"size": "128m"},
                 "network": {"min": "96m", "max": "96m"},
-                "jvm-overhead": {"min": "192m", "max": "192m"},
-                "jvm-metaspace": {"size": _METASPACE},
             },
         },
         "parallelism": {"default": 1},
@@ -202,22 +146,12 @@ def _config(settings: StackSettings) -> dict[str, Any]:
             "bind-port": str(settings.flink_port),
         },
         "state": {
-            "backend": {
-                "type": "hashmap",
-                "rocksdb": {"memory": {"fixed-per-tm": _STATE, "partitioned-index-filters": True}},
-            }
+            "backend": {"rocksdb": {"memory": {"fixed-per-tm": _STATE, "partitioned-index-filters": True}}},
         },
         "execution": {
             "checkpointing": {
                 "dir": settings.flink_checkpoints.as_uri(),
                 "savepoint-dir": (home / "savepoints").as_uri(),
-                "interval": "30s",
-                "mode": "EXACTLY_ONCE",
-                "min-pause": "1s",
-                "timeout": "2min",
-                "tolerable-failed-checkpoints": 10,
-                "num-retained": 2,
-                "externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION",
             }
         },
         # Jobs wait for a TaskManager that is starting. By default, from five minutes after the JobManager's start, each
@@ -225,24 +159,20 @@ def _config(settings: StackSettings) -> dict[str, Any]:
         "resourcemanager": {"standalone": {"start-up-time": "200 d"}},
         "restart-strategy": {
             "type": "exponential-delay",
-            "exponential-delay": {
-                "initial-backoff": "1s",
-                "max-backoff": "10s",
-                "backoff-multiplier": 2.0,
-                "reset-backoff-threshold": "5min",
-                "jitter-factor": 0.1,
-            },
+            "exponential-delay": {"max-backoff": "10s", "reset-backoff-threshold": "5min"},
         },
         "security": {"ssl": _tls(settings)},
         "blob": {"server": {"port": str(settings.flink_blob_port)}},
-        # Between every job and the TaskManager. The jobs of a killed JobManager wait until one is missed; to a killed
-        # TaskManager the next one fails, since nothing listens.
-        "heartbeat": {"interval": 10000, "timeout": 17000, "rpc-failure-threshold": 1},
-        # eight threads by default, several of which each message wakes
-        "pekko": {f"{kind}fork-join-executor": {"parallelism-max": 2} for kind in ("", "remote-")},
-        # the web interface accepts no jars; drivers still submit over REST
+        # The jobs of a killed process continue once its heartbeats are missed: by default after 50 s.
+        "heartbeat": {"interval": 5000, "timeout": 15000},
+        # the web interface accepts no jars; Flink's client still submits over REST
         "web": {"submit": {"enable": False}},
     }
+
+
+def _opened(distribution: Path) -> str:
+    """Return the options that open the JVM's modules to Flink, from Flink's default configuration."""
+    return str(yaml.safe_load((distribution / "conf/config.yaml").read_text())["env"]["java"]["opts"]["all"])
 
 
 def _tls(settings: StackSettings) -> dict[str, Any]:
@@ -253,8 +183,7 @@ def _tls(settings: StackSettings) -> dict[str, Any]:
     stores["key-password"] = password
     return {
         "protocol": "TLSv1.3",
-        # AES is slow without the optimising compiler, which the JobManager lacks
-        "algorithms": "TLS_CHACHA20_POLY1305_SHA256",
+        "algorithms": "TLS_AES_256_GCM_SHA384",  # by default only some of TLS 1.2, with keys of another kind
         "internal": {"enabled": True, **stores},
         "rest": {"enabled": True, "authentication-enabled": True, **stores},
     }

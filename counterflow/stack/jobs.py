@@ -6,7 +6,6 @@ import sys
 
 from counterflow.base.errors import CounterflowError
 from counterflow.pipelines.jobs import Cluster, all_jobs, states
-from counterflow.stack.flink_library import driver_jvm
 from counterflow.stack.launch import STABLE_S, Run, now
 from counterflow.stack.part import Part
 from counterflow.stack.settings import StackSettings
@@ -20,7 +19,7 @@ def cluster(settings: StackSettings) -> Cluster:
         kafka=settings.kafka("reader"),
         connection=connection(settings),
         python=settings.flink_python,
-        environment={**settings.flink_environment, "JVM_ARGS": driver_jvm(settings)},
+        environment=settings.flink_environment,
         checkpoints=settings.flink_checkpoints,
         ledger=settings.home / "jobs.json",
         end_task_manager=lambda: _end_task_manager(settings),

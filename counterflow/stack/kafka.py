@@ -22,8 +22,8 @@ from counterflow.schemas.definition import Topic
 from counterflow.schemas.vintage import require_topics
 from counterflow.stack.kafka_users import ADMIN, USERS, set_grants, set_passwords
 from counterflow.stack.launch import scratch
-from counterflow.stack.part import IDLE_SLACK_MS, Part
-from counterflow.stack.runtimes import java_command
+from counterflow.stack.part import Part
+from counterflow.stack.runtimes import java
 from counterflow.stack.secret import private, secret
 from counterflow.stack.settings import HOST, StackSettings
 
@@ -35,13 +35,7 @@ _TIME = "yyyy-MM-dd'T'HH:mm:ss,SSS"
 def broker(settings: StackSettings) -> Part:
     """Describe the broker."""
     options = (
-        "-Xms192m",
         "-Xmx512m",
-        "-Xmn64m",
-        # The optimising compiler takes as long as the start itself, and its code writes no more records a second. But
-        # it alone uses the processor's instructions for AES.
-        *(() if settings.tls_certificate else ("-XX:TieredStopAtLevel=1",)),
-        # G1 measures its share of time by the clock: it enlarges the heap when other work takes the processors.
         "-XX:+UseSerialGC",
         "-XX:+ExitOnOutOfMemoryError",
         "-Djava.awt.headless=true",
@@ -56,7 +50,6 @@ def broker(settings: StackSettings) -> Part:
         ports=(settings.kafka_port, settings.kafka_controller_port),
         prepare=lambda: _prepare(settings),
         stop_s=30,
-        slack_ms=IDLE_SLACK_MS,
     )
 
 
@@ -80,7 +73,7 @@ def create_topics(
 
 
 def _java(settings: StackSettings) -> tuple[str, ...]:
-    return (*java_command(settings.parts), "-cp", f"{settings.parts}/jars/kafka/*")
+    return (java(settings.parts), "-cp", f"{settings.parts}/jars/kafka/*")
 
 
 def _ready(settings: StackSettings) -> str | None:
@@ -173,17 +166,6 @@ transaction.state.log.min.isr=1
 transaction.state.log.num.partitions=8
 transaction.max.timeout.ms=900000
 group.initial.rebalance.delay.ms=0
-# 128 MB by default, a third of the memory that the broker holds; this is enough for 600,000 keys at a time
-log.cleaner.dedupe.buffer.size=16777216
-# each of these threads wakes three times a second; the idle controller writes a record at the interval below them
-num.io.threads=2
-num.network.threads=1
-group.coordinator.threads=1
-share.coordinator.threads=1
-metadata.max.idle.interval.ms=10000
-# a killed broker may rejoin after 3 s instead of 9; three heartbeats, as by default
-broker.session.timeout.ms=3000
-broker.heartbeat.interval.ms=1000
 """
 
 

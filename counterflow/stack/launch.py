@@ -1,6 +1,6 @@
 """Launches a part: supervisord runs this instead of the program itself.
 
-`python -m counterflow.stack.launch HOME PART STOP_S SLACK_MS COMMAND...` backs off if the part just failed, empties the
+`python -m counterflow.stack.launch HOME PART STOP_S COMMAND...` backs off if the part just failed, empties the
 part's folder of temporary files, redirects the output to its log, records the process, and execs COMMAND, so the
 program is supervisord's child. If the program of an earlier supervisor still runs, this process stands in for it until
 it ends. So parts and their logs outlive their supervisor.
@@ -113,7 +113,7 @@ def _born(pid: int) -> int | None:
     return None if fields[0] in "ZX" else int(fields[19])
 
 
-def main(home: Path, part: str, stop_s: int, slack_ms: int, command: list[str]) -> None:
+def main(home: Path, part: str, stop_s: int, command: list[str]) -> None:
     """Stand in for a program that still runs; then exec the command."""
     before = Run.read(home, part)
     if before.alive:
@@ -126,9 +126,6 @@ def main(home: Path, part: str, stop_s: int, slack_ms: int, command: list[str]) 
     _log_to(home / "logs" / f"{part}.log")
     pid = os.getpid()
     Run(pid, _born(pid) or 0, stop_s, now(), run.restarts, run.failures).write(home, part)
-    if slack_ms:
-        with suppress(OSError):  # a kernel without the file wakes each thread in time
-            Path("/proc/self/timerslack_ns").write_text(str(slack_ms * 1_000_000))
     os.execvp(command[0], command)  # noqa: S606
 
 
@@ -154,4 +151,4 @@ def _log_to(log: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5:])
+    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), sys.argv[4:])

@@ -67,7 +67,7 @@ def up(settings: StackSettings, report: Report = lambda _: None) -> dict[str, fl
         ("install", lambda: install(settings, report)),
         ("start", lambda: start(settings, "kafka", "clickhouse", "jobmanager", "taskmanager", report=report)),
         ("topics", lambda: create_topics(settings, topics())),
-        ("plan", lambda: begin(settings, "jobs")),  # takes longest, and needs no tables
+        ("submit", lambda: begin(settings, "jobs")),  # takes longest, and needs no tables
         ("migrate", lambda: _migrate(settings)),
         ("land", lambda: start(settings, "lander", "exporter", report=report)),
         ("jobs", lambda: start(settings, "jobs", report=report)),

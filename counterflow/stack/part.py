@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 
-IDLE_SLACK_MS = 40
-"""Timer slack of a part whose many threads wake for little while it is idle."""
-
 
 @dataclass(frozen=True)
 class Part:
@@ -24,9 +21,6 @@ class Part:
     prepare : writes configuration and makes folders, before each start by `counterflow up`.
     environment : additional environment variables.
     stop_s : seconds from SIGTERM to SIGKILL.
-    slack_ms : how late the kernel may wake its threads when a wait has expired, on a processor that sleeps meanwhile.
-        Hundreds of idle threads then wake together; but a JVM pauses as much longer for each garbage collection
-        (docs/decisions/0014-seconds-to-start.md). 0 leaves the kernel's default.
     ready_s : seconds after which a part that does not answer has failed; a killed broker needs many.
     """
 
@@ -38,5 +32,4 @@ class Part:
     prepare: Callable[[], None] = lambda: None
     environment: Mapping[str, str] = field(default_factory=dict)
     stop_s: int = 20
-    slack_ms: int = 0
     ready_s: int = 120

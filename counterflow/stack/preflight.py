@@ -77,7 +77,7 @@ def machine(
 
 
 def _spaced(settings: StackSettings) -> Iterator[Problem]:
-    """Yield the folders with a space in their path, at which PyFlink splits the options of its JVM."""
+    """Yield the folders with a space in their path, at which Flink's scripts split the options of a JVM."""
     folders = {"counterflow up --home": settings.home, "TMPDIR": Path(tempfile.gettempdir())}
     if settings.home not in settings.parts.parents:
         folders["COUNTERFLOW_PARTS"] = settings.parts

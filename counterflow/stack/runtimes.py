@@ -31,14 +31,6 @@ def java(parts: Path) -> str:
     return found if found and _new_enough(_version_of(found)) else str(parts / "java" / _JAVA / "bin" / "java")
 
 
-def java_command(parts: Path) -> tuple[str, ...]:
-    """Return the first words of the command of a Java program, whose JVM keeps no statistics that nothing reads.
-
-    Their writer would wake it 20 times a second.
-    """
-    return (java(parts), "-XX:-UsePerfData")
-
-
 def java_environment(parts: Path) -> dict[str, str]:
     """Return the environment of scripts that look for Java themselves: `JAVA_HOME`, where PATH has no suitable one."""
     ours = parts / "java" / _JAVA

@@ -262,9 +262,7 @@ def _configuration(settings: StackSettings, socket: Path, parts: Sequence[Part])
     }
     for part in parts:
         sections[f"program:{part.name}"] = {
-            "command": shlex.join(
-                [*_LAUNCH, str(settings.home), part.name, str(part.stop_s), str(part.slack_ms), *part.command]
-            ),
+            "command": shlex.join([*_LAUNCH, str(settings.home), part.name, str(part.stop_s), *part.command]),
             "environment": ",".join(f'{name}="{value}"' for name, value in part.environment.items()),
             "autostart": "false",
             "autorestart": "true",

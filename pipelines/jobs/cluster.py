@@ -13,14 +13,12 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
 from counterflow.base.errors import CounterflowError
 from counterflow.pipelines.jobs.definition import Job, chosen
-from counterflow.pipelines.jobs.driving import Driver
-from counterflow.pipelines.jobs.ledger import Entry, locked
-from counterflow.pipelines.jobs.plan import Plan, Plans
+from counterflow.pipelines.jobs.driving import drive
+from counterflow.pipelines.jobs.ledger import Entry, Ledger, locked
 from counterflow.pipelines.jobs.render import fingerprint, render
 from counterflow.pipelines.jobs.rest import Flink, cause, connect, moment
 from counterflow.pipelines.jobs.shipped import archive
@@ -31,7 +29,7 @@ if TYPE_CHECKING:
     from counterflow.base.kafka import Kafka
 
 _NOT_RESTORED = "JobInitializationException"
-"""The exception that Flink raises for an accepted and planned job whose checkpoint it cannot read."""
+"""The exception that Flink raises for an accepted job whose checkpoint it cannot read."""
 _ENDED_OFTEN = 2
 """TaskManagers that end by themselves under a job, without a new checkpoint, before it goes back to an older one."""
 
@@ -44,12 +42,12 @@ class Cluster:
     ----------
     flink_url : Flink's REST interface.
     certificate : PEM file with the key and the certificate that this process presents to it, and the only one that it
-        trusts; None where Flink speaks plain HTTP. The driver reads its own from Flink's configuration.
+        trusts; None where Flink speaks plain HTTP. Flink's client reads its own from Flink's configuration.
     kafka : whose address the jobs connect to.
     connection : properties of Kafka's Java client with which jobs connect. Anyone with access to Flink's REST interface
         can read them, so they hold the path of a password, not the password.
     python : the interpreter that has PyFlink.
-    environment : additional environment variables of the driver (`FLINK_HOME`, `FLINK_CONF_DIR`, `FLINK_LIB_DIR`).
+    environment : additional environment variables of Flink's client (`FLINK_HOME`, `FLINK_CONF_DIR`, `FLINK_LIB_DIR`).
     checkpoints : folder of all checkpoints, with a folder per Flink job id.
     ledger : file that maps jobs to Flink job ids.
     datasets : the definitions whose topics are read and written.
@@ -70,15 +68,6 @@ class Cluster:
     def connect(self) -> AbstractContextManager[Flink]:
         """Open a connection to Flink; a failure on it is raised as `CounterflowError`."""
         return connect(self.flink_url, self.certificate)
-
-    def driver(self) -> Driver:
-        """Return a driver for repeated planning: its start takes seconds."""
-        return Driver(self.python, self.environment)
-
-    def plans(self, folder: Path | None = None) -> Plans:
-        """Return the plans in a folder; default: those that are kept beside the ledger."""
-        library = Path(self.environment["FLINK_LIB_DIR"])
-        return Plans(folder or self.ledger.with_name("plans"), [self.python, *library.glob("*.jar")])
 
 
 @dataclass(frozen=True)
@@ -111,87 +100,73 @@ class Status:
     problem: str | None = None
 
 
-def submit(
-    cluster: Cluster,
-    jobs: Sequence[Job] | None = None,
-    *,
-    driver: Driver | None = None,
-) -> list[Submission]:
+def submit(cluster: Cluster, jobs: Sequence[Job] | None = None) -> list[Submission]:
     """Ensure that the jobs (default: all) run; idempotent: a running job is left alone.
 
     Where Flink cannot restore a checkpoint, the one before it is used.
     Raises `CounterflowError` when Flink does not answer, and `JobRefused` after submitting all other jobs.
     """
-    if driver is None:
-        with cluster.driver() as driver:
-            return submit(cluster, jobs, driver=driver)
-    jobs = chosen() if jobs is None else jobs
-    with cluster.connect() as flink:
-        return _submit(cluster, flink, driver, jobs, _fingerprints(cluster, jobs))
-
-
-def _submit(
-    cluster: Cluster, flink: Flink, driver: Driver, jobs: Sequence[Job], fingerprints: Mapping[str, str]
-) -> list[Submission]:
-    found: list[Submission] = []
-    entries: dict[str, Entry] = {}
-    problems: list[JobRefused] = []
-    by_name = {job.name: job for job in jobs}
-    cancelled: list[str] = []
-    without_python = False
+    by_name = {job.name: job for job in (chosen() if jobs is None else jobs)}
+    refused: list[JobRefused] = []
     with locked(cluster.ledger) as ledger:
-        all_running = flink.running()
-        for job in by_name.values():
-            known, now = ledger.get(job.name), fingerprints[job.name]
-            same = known if known and known.fingerprint == now else None
-            running = {one["jid"]: one["state"] for one in all_running if one["name"] == job.name}
-            if same and [*running] == [same.job_id]:
-                restarting = running[same.job_id] == "RESTARTING"
-                without_python |= restarting and bool(job.step) and flink.without_python(same.job_id)
-                older = _older(flink, same, cluster) if restarting else None
-                if older is None:
-                    found.append(Submission(job.name, same.job_id, "running"))
-                    continue
-                same = older
-            cancelled += running  # an older query, not in the ledger, or unable to restore
-            entries[job.name] = same or Entry(job_id="", fingerprint=now)
-        flink.cancel(cancelled)
-        if without_python and cluster.end_task_manager:
-            # Its interpreter (pemja) keeps the interruption of a task that was cancelled while it started.
-            cluster.end_task_manager()
-        plans = cluster.plans()
-        while entries:
-            taken: dict[str, tuple[Plan, str | None, str, str | None]] = {}
+        with cluster.connect() as flink:
+            found, missing = _look(cluster, flink, ledger, by_name.values())
+        while missing:
+            resumed = {name: entry.checkpoint(cluster.checkpoints) for name, entry in missing.items()}
+            for name, entry in missing.items():
+                ledger.put(name, entry)
+            requests = [_request(cluster, by_name[name], checkpoint=resumed[name]) for name in missing]
             again: dict[str, Entry] = {}
-            for name, plan in plans.of(driver, [_request(cluster, by_name[name]) for name in entries]):
-                if isinstance(plan, str):
-                    problems.append(JobRefused(f"Flink rejected {name}: {cause(plan)}"))
-                    continue
-                checkpoint, job_id = entries[name].checkpoint(cluster.checkpoints), token_hex(16)
-                error = flink.submit(plan.graph(job_id, checkpoint), plan.files)
-                taken[name] = plan, checkpoint, job_id, error
-            for name, (plan, checkpoint, job_id, refused) in taken.items():
-                entry, error = entries[name], refused or flink.initialized(job_id)
-                if error is None:
-                    entry = entry.model_copy(update={"job_id": job_id, "restored": checkpoint})
-                    ledger.put(name, entry)
+            for name, job_id, error in drive(cluster.python, cluster.environment, requests, lock=ledger.lock):
+                entry, checkpoint = missing[name], resumed[name]
+                if job_id:
+                    ledger.put(name, entry.submitted(job_id, checkpoint))
                     what = "resumed" if checkpoint else "started"
                     found.append(Submission(name, job_id, what, checkpoint, entry.given_up))
                 elif checkpoint and _NOT_RESTORED in error:
                     again[name] = entry.without(checkpoint)
-                elif plan.kept:  # made by another Flink, perhaps
-                    plan.path.unlink()
-                    again[name] = entry
                 else:
-                    problems.append(JobRefused(f"Flink rejected {name}: {cause(error)}"))
-            entries = again
-    if problems:
-        raise problems[0]
+                    refused.append(JobRefused(f"Flink rejected {name}: {cause(error)}"))
+            missing = again
+    if refused:
+        raise refused[0]
     return found
 
 
-def _fingerprints(cluster: Cluster, jobs: Iterable[Job]) -> dict[str, str]:
-    return {job.name: fingerprint(job, cluster.datasets) for job in jobs}
+def _look(
+    cluster: Cluster, flink: Flink, ledger: Ledger, jobs: Iterable[Job]
+) -> tuple[list[Submission], dict[str, Entry]]:
+    """Return the jobs that run, and the entries of those to submit, after cancelling what runs in their place."""
+    found: list[Submission] = []
+    missing: dict[str, Entry] = {}
+    cancelled: list[str] = []
+    without_python = False
+    all_running = flink.running()
+    for job in jobs:
+        known = ledger.get(job.name)
+        entry = Entry(job_id="", fingerprint=fingerprint(job, cluster.datasets))
+        running = {one["jid"]: one["state"] for one in all_running if one["name"] == job.name}
+        if known and known.fingerprint == entry.fingerprint:
+            entry = known
+            if len(running) == 1:
+                [(job_id, state)] = running.items()
+                if job_id != entry.job_id:  # submitted by a process that was killed before it noted the id
+                    entry = entry.submitted(job_id, entry.checkpoint(cluster.checkpoints))
+                    ledger.put(job.name, entry)
+                restarting = state == "RESTARTING"
+                without_python |= restarting and bool(job.step) and flink.without_python(job_id)
+                older = _older(flink, entry, cluster) if restarting else None
+                if older is None:
+                    found.append(Submission(job.name, job_id, "running"))
+                    continue
+                entry = older
+        cancelled += running  # an older query, or unable to restore
+        missing[job.name] = entry
+    flink.cancel(cancelled)
+    if without_python and cluster.end_task_manager:
+        # Its interpreter (pemja) keeps the interruption of a task that was cancelled while it started.
+        cluster.end_task_manager()
+    return found, missing
 
 
 def _older(flink: Flink, entry: Entry, cluster: Cluster) -> Entry | None:
@@ -222,24 +197,18 @@ def watch(
     Looks every `every_s` seconds, after a problem every `again_s`. Reports each submission and each problem, and waits
     for a cluster that does not answer. Raises `JobRefused` where Flink rejects a job before the first successful round.
     """
-    jobs = chosen() if jobs is None else jobs
     taken = False
-    fingerprints = _fingerprints(cluster, jobs)  # once: each takes milliseconds
-    with cluster.driver() as driver:
-        while True:
-            try:
-                with cluster.connect() as flink:  # kept while it lasts: a new one costs more than a request
-                    while True:
-                        for submission in _submit(cluster, flink, driver, jobs, fingerprints):
-                            if submission.what != "running":
-                                report(submission)
-                        taken = True
-                        driver.end()  # its JVM takes half a gibibyte, and the plans are kept
-                        time.sleep(every_s)
-            except CounterflowError as error:
-                if isinstance(error, JobRefused) and not taken:
-                    raise
-                report(error)
+    while True:
+        try:
+            for submission in submit(cluster, jobs):
+                if submission.what != "running":
+                    report(submission)
+            taken = True
+            time.sleep(every_s)
+        except CounterflowError as error:
+            if isinstance(error, JobRefused) and not taken:
+                raise
+            report(error)
             time.sleep(again_s)
 
 
@@ -268,12 +237,12 @@ def listing(cluster: Cluster, jobs: Sequence[Job] | None = None) -> list[Status]
         ]
 
 
-def _request(cluster: Cluster, job: Job) -> dict[str, Any]:
+def _request(cluster: Cluster, job: Job, *, checkpoint: str | None) -> dict[str, Any]:
     rules = cluster.ledger.with_name("rules.zip")
     if job.step:
         rules.parent.mkdir(parents=True, exist_ok=True)
         rules.write_bytes(archive())
-    return render(
+    request = render(
         job,
         cluster.datasets,
         bootstrap=cluster.kafka.bootstrap,
@@ -281,6 +250,9 @@ def _request(cluster: Cluster, job: Job) -> dict[str, Any]:
         checkpoints=cluster.checkpoints.as_uri(),
         rules=rules,
     )
+    if checkpoint:
+        request["configuration"]["execution.state-recovery.path"] = checkpoint
+    return request
 
 
 def _ids(flink: Flink, names: set[str]) -> list[str]:

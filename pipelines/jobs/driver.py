@@ -1,12 +1,10 @@
-"""Plans Flink jobs: the only module that imports PyFlink, run by the Python of Flink's own environment.
+"""Submits Flink jobs: the only module that imports PyFlink, run by the Python of Flink's own environment.
 
-Reads one JSON object per line, `{"jobs": [{"job", "configuration", "statements", "inserts", "plan"}, ...]}`. Plans each
-job as one Flink job (its INSERTs share their sources), writes the archive that `plan` names (`pipelines.jobs.plan`),
-and prints one line per job: `{"job"}`, or `{"job", "error"}` where Flink rejects it. Exits at the end of its input.
-A job with a `step` sends a view through Python and receives the rows back as another (`STEPS`).
-
-In application mode the JobManager runs this module (`PythonDriver`), passes no input, and gets the job itself: the
-argument names a file with the object, which has one job, without `plan`.
+`flink run` runs it as a client (`pipelines.jobs.driving`), and in application mode the JobManager does. Its argument
+names a file with one JSON object, `{"jobs": [{"job", "configuration", "statements", "inserts", ...}, ...]}`. It submits
+each as one Flink job (its INSERTs share their sources), and prints one line a job: `{"job", "job_id"}`, or
+`{"job", "error"}` where Flink rejects it. A job with a `step` sends a view through Python and receives the rows back as
+another (`STEPS`).
 
 That environment lacks Counterflow's packages. So this module imports nothing of Counterflow but what the steps call,
 which needs none of them: Flink ships it to its TaskManagers (`python.files`), and it runs only there.
@@ -15,28 +13,19 @@ which needs none of them: Flink ships it to its TaskManagers (`python.files`), a
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 import sysconfig
-import tempfile
-import threading
 import traceback
-import zipfile
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from py4j.java_gateway import GatewayParameters, JavaGateway, get_field  # type: ignore[import-not-found]
-from pyflink import java_gateway, pyflink_gateway_server  # type: ignore[import-not-found]
 from pyflink.common import Configuration, Row, Types  # type: ignore[import-not-found]
 from pyflink.datastream import StreamExecutionEnvironment  # type: ignore[import-not-found]
 from pyflink.datastream.functions import KeyedProcessFunction  # type: ignore[import-not-found]
 from pyflink.datastream.state import ListStateDescriptor, MapStateDescriptor, ValueStateDescriptor  # type: ignore[import-not-found]
 from pyflink.table import StreamTableEnvironment  # type: ignore[import-not-found]
-from pyflink.util import exceptions  # type: ignore[import-not-found]
 
 ENTITY = ("system", "entity_type", "entity")
 JUDGED = {
@@ -70,7 +59,6 @@ COLUMNS, WIRED_COLUMNS = tuple(JUDGED), tuple(WIRED)
 """Shipped with a step in place of the types: PyFlink's types refer to the JVM once used, and cannot be pickled."""
 SAMPLES_KEPT = 5760
 """Samples of a link that are wired again when a setting is learned: a day at 15 s."""
-_AT_ONCE = 2
 SETTLE_MS, LONGEST_MS = 3_000, 20_000
 """Rows of an entity are judged together, in order, once none has arrived for `SETTLE_MS` or the oldest has waited for
 `LONGEST_MS`: jobs write results in bursts, in any order."""
@@ -197,37 +185,8 @@ STEPS = {
 """The steps in Python: the columns that partition their input, and the types of the view that they make."""
 
 
-@contextmanager
-def jvm() -> Iterator[None]:
-    """Run a JVM that takes commands from this process alone, by a token; PyFlink's own takes any local user's."""
-    scratch = tempfile.TemporaryDirectory(prefix="counterflow-driver-")  # the planner leaves folders for each job
-    os.environ["JVM_ARGS"] = f"{os.environ.get('JVM_ARGS', '')} -Djava.io.tmpdir={scratch.name}"
-    options = {"stdout": subprocess.PIPE, "stderr": None}
-    pyflink_gateway_server.Popen = lambda words, **others: subprocess.Popen(words, **{**others, **options})
-    main = "org.apache.flink.api.python.shaded.py4j.GatewayServer"
-    words = ["-c", main, "local", "--die-on-broken-pipe", "--enable-auth", "0"]
-    java_gateway._find_flink_home()
-    process = java_gateway.launch_gateway_server_process(dict(os.environ), words)
-    printed = iter(lambda: process.stdout.readline().decode(errors="replace"), "")
-    port = next((line for line in printed if line.strip().isdigit()), None)  # a warning of Java may come before it
-    if port is None:
-        sys.exit("Java ended before its gateway listened")
-    parameters = GatewayParameters(port=int(port), auth_token=next(printed).strip(), auto_convert=True)
-    threading.Thread(target=lambda: [print(line, end="", file=sys.stderr) for line in printed], daemon=True).start()
-    java_gateway._gateway = JavaGateway(gateway_parameters=parameters)
-    java_gateway.import_flink_view(java_gateway._gateway)
-    exceptions.install_exception_handler()
-    exceptions.install_py4j_hooks()
-    try:
-        yield
-    finally:
-        process.stdin.close()
-        process.wait()
-        scratch.cleanup()
-
-
-def prepare(job: dict[str, Any], environment_of: Any) -> tuple[Any, StreamExecutionEnvironment, Any]:
-    """Build a job's tables and INSERTs; return its configuration, its environment and its INSERTs."""
+def submit(job: dict[str, Any]) -> str:
+    """Build a job's tables and INSERTs, submit it as one Flink job, and return its Flink job id."""
     configuration = Configuration()
     for name, value in job["configuration"].items():
         configuration.set_string(name, value)
@@ -235,8 +194,7 @@ def prepare(job: dict[str, Any], environment_of: Any) -> tuple[Any, StreamExecut
         for name in ("python.executable", "python.client.executable"):
             configuration.set_string(name, sys.executable)
         configuration.set_string("python.pythonpath", sysconfig.get_path("purelib"))
-    stream = StreamExecutionEnvironment(environment_of(configuration._j_configuration))
-    environment = StreamTableEnvironment.create(stream)
+    environment = StreamTableEnvironment.create(StreamExecutionEnvironment.get_execution_environment(configuration))
     for statement in job["statements"]:
         environment.execute_sql(statement)
     if step:
@@ -249,78 +207,26 @@ def prepare(job: dict[str, Any], environment_of: Any) -> tuple[Any, StreamExecut
     inserts = environment.create_statement_set()
     for insert in job["inserts"]:
         inserts.add_insert_sql(insert)
-    return configuration, stream, inserts
-
-
-def environments() -> Any:
-    """Return Java's class of environments."""
-    return java_gateway.get_gateway().jvm.org.apache.flink.streaming.api.environment.StreamExecutionEnvironment
-
-
-def plan(job: dict[str, Any]) -> None:
-    """Write a job's graph to an archive, as Flink's client would send it, with and without a checkpoint."""
-    # `getExecutionEnvironment` would start a local cluster.
-    configuration, stream, inserts = prepare(job, environments())
-    wanted, flink = job["plan"], java_gateway.get_gateway().jvm.org.apache.flink
-    inserts.attach_as_datastream()
-    graph = stream._generate_stream_graph(True)
-    graph.setJobId(flink.api.common.JobID.fromHexString(wanted["job_id"]))
-    graph = flink.client.deployment.executors.PipelineExecutorUtils.getStreamGraph(
-        graph, configuration._j_configuration
-    )
-    chain(graph)
-    graph.serializeUserDefinedInstances()
-    resumed = flink.configuration.Configuration(configuration._j_configuration)
-    resumed.setString("execution.state-recovery.path", wanted["checkpoint"])
-    variants = {"started": configuration._j_configuration, "resumed": resumed}
-    new = Path(wanted["path"]).with_suffix(f".{threading.get_ident()}")
-    with zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        for name, settings in variants.items():
-            restore = flink.runtime.jobgraph.SavepointRestoreSettings.fromConfiguration(settings)
-            graph.setSavepointRestoreSettings(restore)
-            archive.writestr(name, bytes(flink.util.InstantiationUtil.serializeObject(graph)))
-        shipped = graph.getUserArtifacts().entrySet()
-        files = {one.getKey(): get_field(one.getValue(), "filePath") for one in shipped}
-        archive.writestr("files.json", json.dumps(files))
-    new.replace(wanted["path"])
-
-
-def chain(graph: Any) -> None:
-    """Join two operators into one task where a single subtask passes all rows to a single subtask.
-
-    Flink keeps them apart where rows are partitioned by key: two threads, and a buffer that a third one flushes.
-    The identifiers, by which Flink finds an operator's state, remain the same at another parallelism.
-    """
-    forward = java_gateway.get_gateway().jvm.org.apache.flink.streaming.runtime.partitioner.ForwardPartitioner
-    for number, node in enumerate(sorted(graph.getStreamNodes().toArray(), key=lambda node: node.getId())):
-        node.setTransformationUID(str(number))
-        for edge in node.getOutEdges():
-            if node.getParallelism() == graph.getStreamNode(edge.getTargetId()).getParallelism() == 1:
-                edge.setPartitioner(forward())
+    return str(inserts.execute().get_job_client().get_job_id())
 
 
 def attempt(job: dict[str, Any]) -> dict[str, str]:
-    """Plan one job, and return the error if there is one: a rejected job does not hinder the others."""
+    """Submit one job; return its Flink job id, or the error: a rejected job does not hinder the others."""
     try:
-        plan(job)
+        return {"job": job["job"], "job_id": submit(job)}
     except Exception:
         return {"job": job["job"], "error": traceback.format_exc()}
-    return {"job": job["job"]}
 
 
-def main() -> None:
-    """Plan every requested job, two at a time."""
-    given = sys.argv[1:]
-    if given:
-        job = json.loads(Path(given[0]).read_text(encoding="utf-8"))["jobs"][0]
-        _, _, inserts = prepare(job, environments().getExecutionEnvironment)
-        inserts.execute()
-        return
-    with jvm(), ThreadPoolExecutor(_AT_ONCE) as pool:
-        for line in sys.stdin:
-            for outcome in pool.map(attempt, json.loads(line)["jobs"]):
-                print(json.dumps(outcome), flush=True)
+def main(requests: Path) -> bool:
+    """Submit every requested job; return whether one was rejected."""
+    rejected = False
+    for job in json.loads(requests.read_text(encoding="utf-8"))["jobs"]:
+        outcome = attempt(job)
+        print(json.dumps(outcome), flush=True)
+        rejected |= "error" in outcome
+    return rejected
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(Path(sys.argv[1])))

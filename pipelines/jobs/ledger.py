@@ -1,4 +1,8 @@
-"""Maps jobs to Flink job ids in a small file, since a restarted JobManager has no memory of its jobs."""
+"""Maps jobs to Flink job ids in a small file, since a restarted JobManager has no memory of its jobs.
+
+An entry is written before its job is submitted, and again with the id that Flink gave the job. So a job that runs under
+its name and another id was submitted by a process that was killed in between.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +38,10 @@ class Entry(BaseModel):
             found += [path for path in _newest_first(restored.parent) if _number(path) <= _number(restored)]
         return next((path.as_uri() for path in found if path.as_uri() not in self.given_up), None)
 
+    def submitted(self, job_id: str, checkpoint: str | None) -> Entry:
+        """Return the entry of the job that was submitted under this id and restored from this checkpoint."""
+        return self.model_copy(update={"job_id": job_id, "restored": checkpoint})
+
     def without(self, checkpoint: str) -> Entry:
         """Return a copy that marks a checkpoint as given up."""
         return self.model_copy(update={"given_up": (*self.given_up, checkpoint)})
@@ -52,11 +60,11 @@ class _Entries(RootModel[dict[str, Entry]]):
 
 
 class Ledger:
-    """The file's entries, by job."""
+    """The file's entries, by job; `lock` is the descriptor of its lock."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, lock: int) -> None:
         """Read the file, which need not exist."""
-        self._path = path
+        self._path, self.lock = path, lock
         self._entries = _Entries.model_validate_json(path.read_bytes()).root if path.exists() else {}
 
     def get(self, job: str) -> Entry | None:
@@ -75,4 +83,4 @@ def locked(path: Path) -> Iterator[Ledger]:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        yield Ledger(path)
+        yield Ledger(path, lock.fileno())

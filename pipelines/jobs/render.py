@@ -37,10 +37,6 @@ _SETTINGS = {
     "state.backend.rocksdb.memory.managed": "false",
     "state.backend.rocksdb.use-bloom-filter": "true",
     "pipeline.object-reuse": "true",
-    # Each task of an idle job wakes at this interval, and each source would wake five times a second for watermarks,
-    # which no job uses. A full buffer is sent at once.
-    "execution.buffer-timeout.interval": "400 ms",
-    "pipeline.auto-watermark-interval": "0 ms",
     "table.exec.mini-batch.enabled": "true",
     "table.exec.mini-batch.allow-latency": "1 s",
     "table.exec.mini-batch.size": "20000",
@@ -51,8 +47,6 @@ _SETTINGS = {
 }
 # A job resumes from the offsets in its checkpoints; nobody reads those that it would commit beside them.
 _CONSUMER = {"properties.commit.offsets.on.checkpoint": "false"}
-# The broker answers a fetch at once where there is data, so an idle consumer need not fetch twice a second.
-_IDLE = {"properties.fetch.max.wait.ms": "10000"}
 _PRODUCER = {
     "properties.linger.ms": "20",
     "properties.batch.size": "262144",
@@ -125,7 +119,7 @@ def _statements(
                 bootstrap_servers=bootstrap,
                 group_id=f"flink.{job.name}",
                 columns=_columns(dataset, read),
-                options={**connect, **_CONSUMER, **_IDLE},
+                options={**connect, **_CONSUMER},
             )
         )
         views.append(

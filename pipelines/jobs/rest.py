@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
 import ssl
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,7 +16,6 @@ from counterflow.base.errors import UNREACHED, CounterflowError
 if TYPE_CHECKING:
     import httpx
 
-_SOON_S = 0.05
 _ENDED = {"FINISHED", "FAILED", "CANCELED", "SUSPENDED"}
 _SHUT_DOWN = "The TaskExecutor is shutting down"
 
@@ -28,28 +26,6 @@ class Flink:
     def __init__(self, http: httpx.Client) -> None:
         """Use an open client."""
         self._http = http
-
-    def submit(self, graph: bytes, files: Mapping[str, Path]) -> str | None:
-        """Submit a job by its serialized graph, with the files that Flink ships with it; return why it is refused."""
-        names = {name: f"{number}-{path.name}" for number, (name, path) in enumerate(files.items())}
-        request = {
-            "executionPlanFileName": "graph",
-            "jobJarFileNames": [],
-            "jobArtifactFileNames": [{"entryName": name, "fileName": file} for name, file in names.items()],
-        }
-        parts = {"graph": graph, **{names[name]: path.read_bytes() for name, path in files.items()}}
-        sent = [(f"file_{n}", (name, part, "application/octet-stream")) for n, (name, part) in enumerate(parts.items())]
-        answer = self._http.post("/jobs", data={"request": json.dumps(request)}, files=sent)
-        return None if answer.is_success else "\n".join(answer.json()["errors"])
-
-    def initialized(self, job_id: str) -> str | None:
-        """Wait until an accepted job begins to run; return why it cannot, where it cannot."""
-        while (state := str(self._get(f"/jobs/{job_id}")["state"])) == "INITIALIZING":
-            time.sleep(_SOON_S)
-        if state != "FAILED":
-            return None
-        result = self._get(f"/jobs/{job_id}/execution-result")["job-execution-result"]
-        return str(result["failure-cause"]["stack-trace"])
 
     def running(self) -> list[dict[str, Any]]:
         """Return the jobs that have not ended: `name`, `jid`, `state`, `start-time` and more."""
@@ -63,10 +39,6 @@ class Flink:
             self._http.patch(f"/jobs/{job_id}", params={"mode": "cancel"})
         for job_id in job_ids:
             self.wait(job_id, until)
-
-    def free_slots(self) -> int:
-        """Return how many slots of the TaskManagers no job has."""
-        return int(self._get("/overview")["slots-available"])
 
     def wait(self, job_id: str, until: float = math.inf) -> str:
         """Wait for a job's end, or until that time of the monotonic clock; return its last state."""

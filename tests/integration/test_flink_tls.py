@@ -1,10 +1,10 @@
-"""Flink, its ports and the driver's JVM serve the stack alone: another process of the machine gets no answer."""
+"""Flink and its ports serve the stack alone: another process of the machine gets no answer."""
 
 from __future__ import annotations
 
 import socket
 import ssl
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -14,8 +14,6 @@ import pytest
 
 from counterflow.pipelines import jobs
 from counterflow.pipelines.jobs import rest
-from counterflow.pipelines.jobs.driving import Driver
-from counterflow.pipelines.jobs.plan import planning
 from counterflow.stack import certificate, lifecycle, supervision
 from counterflow.stack.jobs import cluster
 from counterflow.stack.preflight import listeners
@@ -118,26 +116,3 @@ def test_another_start_keeps_the_certificate_and_one_that_expires_is_renewed(fli
     assert {path.stat().st_mode & 0o777 for path in flink.flink_certificate.parent.iterdir()} == {0o600}
     with rest.client(flink.flink_url, flink.flink_certificate, timeout_s=20) as client:
         assert client.get("/overview").json()["taskmanagers"] == 1
-
-
-# The driver
-
-
-@pytest.fixture
-def gateways(driver: Driver, tmp_path: Path) -> set[int]:
-    """The ports of a driver and its JVM, once both are at work."""
-    nothing = {"job": "none", "configuration": {}, "statements": ["SHOW TABLES"], "inserts": []}
-    list(driver.plan([planning(nothing, tmp_path / "plan.zip")]))
-    assert driver._process
-    family = [psutil.Process(driver._process.pid)]
-    family += family[0].children(recursive=True)
-    return {listener.port for process in family for listener in listeners(process.net_connections("tcp"))}
-
-
-def test_the_drivers_jvm_serves_nobody_else(gateways: set[int]) -> None:
-    command = b"c\nz:java.lang.System\ngetProperty\nsuser.name\ne\n"  # py4j's protocol
-    assert len(gateways) == 1, "PyFlink's own would listen in Python too"
-    for port in gateways:
-        with socket.create_connection((HOST, port), timeout=5) as plain, suppress(OSError):
-            plain.sendall(command)
-            assert not plain.recv(1 << 10).startswith(b"!y")

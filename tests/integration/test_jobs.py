@@ -7,11 +7,11 @@ all shuffled in one topic.
 from __future__ import annotations
 
 import math
+import multiprocessing
 import os
 import random
 import signal
 import time
-import zipfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -22,10 +22,10 @@ import pytest
 
 from counterflow.base.errors import CounterflowError
 from counterflow.pipelines import jobs
-from counterflow.pipelines.jobs.driving import Driver
 from counterflow.stack import lifecycle, supervision
-from counterflow.stack.flink import client
+from counterflow.stack.flink import client as opened
 from counterflow.stack.settings import StackSettings
+from tests.support.agents import until
 from tests.support.flink_line import Line, Record, Results, first_of_each, over, total
 
 INTERVAL_S = 15.0
@@ -225,8 +225,8 @@ def halves(rows: Sequence[tuple[str, Record]]) -> tuple[list[tuple[str, Record]]
 
 
 @pytest.fixture(scope="module", params=[1, 2, 4], ids=lambda number: f"{number} partitions and subtasks")
-def line(request: pytest.FixtureRequest, flink: StackSettings, driver: Driver) -> Iterator[Line]:
-    line = Line(flink, driver, 10 + request.param, recompute, JOBS, parallelism=request.param)
+def line(request: pytest.FixtureRequest, flink: StackSettings) -> Iterator[Line]:
+    line = Line(flink, 10 + request.param, recompute, JOBS, parallelism=request.param)
     assert [found.what for found in line.submit()] == ["started"]
     yield line
     jobs.cancel(line.cluster, line.jobs)  # its slots
@@ -300,7 +300,7 @@ def test_a_killed_process_costs_no_row(flink: StackSettings, line: Line) -> None
 def tasks(flink: StackSettings, line: Line) -> set[int]:
     """Return how many tasks each of the line's jobs has."""
     names = {job.name for job in line.jobs}
-    with client(flink) as http:
+    with opened(flink) as http:
         found = http.get("/jobs/overview").raise_for_status().json()["jobs"]
     return {job["tasks"]["total"] for job in found if job["name"] in names and job["state"] == "RUNNING"}
 
@@ -314,7 +314,7 @@ def test_a_job_keeps_its_state_at_another_parallelism(flink: StackSettings, line
         jobs.cancel(line.cluster, line.jobs)
         changed = [job.model_copy(update={"parallelism": parallelism}) for job in line.jobs]
         assert {found.what for found in line.submit(changed)} == {"resumed"}
-        assert tasks(flink, line) == {1 if parallelism == 1 else 3 * parallelism}
+        assert tasks(flink, line) == {3 * parallelism}
     line.publish(after)
     line.check()
 
@@ -333,8 +333,8 @@ def test_another_query_starts_from_the_beginning(line: Line) -> None:
     line.check()
 
 
-def test_what_flink_refuses_is_reported_in_one_sentence(flink: StackSettings, driver: Driver) -> None:
-    line = Line(flink, driver, 40, recompute, JOBS)
+def test_what_flink_refuses_is_reported_in_one_sentence(flink: StackSettings) -> None:
+    line = Line(flink, 40, recompute, JOBS)
     wrong = line.jobs[0].model_copy(
         update={"query": line.jobs[0].query.replace("SUM(commits)", "SUM(no_such_column)", 1)}
     )
@@ -344,44 +344,41 @@ def test_what_flink_refuses_is_reported_in_one_sentence(flink: StackSettings, dr
         jobs.watch(line.cluster, print, jobs=[wrong])
 
 
-def drivers() -> set[psutil.Process]:
-    return {child for child in psutil.Process().children() if "driver.py" in " ".join(child.cmdline())}
+def clients() -> list[psutil.Process]:
+    return [child for child in psutil.Process().children(recursive=True) if "driver.py" in " ".join(child.cmdline())]
 
 
-def test_a_watched_job_comes_back_by_its_plan_without_a_driver(flink: StackSettings, driver: Driver) -> None:
-    line = Line(flink, driver, 45, recompute, JOBS[:1])
+def test_a_watched_job_comes_back_and_the_client_ends(flink: StackSettings) -> None:
+    line = Line(flink, 45, recompute, JOBS[:1])
     taken: list[jobs.Submission] = []
-    working: list[set[psutil.Process]] = []
-    others = drivers()
 
     def on_submission(found: jobs.Submission | CounterflowError) -> None:
         if isinstance(found, jobs.Submission):
             taken.append(found)
-            working.append(drivers() - others)
+            assert clients() == []
             jobs.cancel(line.cluster, line.jobs)
-            if len(taken) == 3:
+            if len(taken) == 2:
                 raise InterruptedError
 
     with pytest.raises(InterruptedError):
         jobs.watch(line.cluster, on_submission, jobs=line.jobs, every_s=0.1)
-    assert len({found.job_id for found in taken}) == 3
-    assert [len(found) for found in working] == [1, 0, 0], "the first plans"
+    assert len({found.job_id for found in taken}) == 2
 
 
-def test_a_plan_that_flink_does_not_read_is_made_again(flink: StackSettings, driver: Driver) -> None:
-    """Like a plan of another version of Flink: Java refuses what it cannot read."""
-    line = Line(flink, driver, 46, recompute, JOBS[:1])
-    [before] = line.submit()
-    jobs.cancel(line.cluster, line.jobs)
-    [plan] = line.cluster.ledger.parent.glob("plans/*.zip")
-    with zipfile.ZipFile(plan) as kept:
-        members = {name: kept.read(name) for name in kept.namelist()}
-    with zipfile.ZipFile(plan, "w") as other:
-        for name, content in members.items():
-            other.writestr(name, content.replace(b"api.graph.StreamGraph", b"api.graph.AnotherOne_"))
-    [after] = line.submit()
-    assert after.job_id != before.job_id
-    assert jobs.states(line.cluster)[line.jobs[0].name] in ("INITIALIZING", "CREATED", "RUNNING")
-    with zipfile.ZipFile(plan) as made:
-        assert b"api.graph.StreamGraph" in made.read("resumed")
+def test_a_process_that_is_killed_while_it_submits_starts_no_job_twice(flink: StackSettings) -> None:
+    line = Line(flink, 46, recompute, JOBS)
+    killed = multiprocessing.get_context("fork").Process(target=line.submit)
+    killed.start()
+    until(lambda: "driver.py" in " ".join(word for c in clients() for word in c.cmdline()))
+    [client, *_] = clients()
+    killed.kill()
+    killed.join()
+    assert client.is_running(), "the client outlives it, and keeps the lock"
+    assert [found.what for found in line.submit()] == ["running", "running"]
+    assert not client.is_running()
+    with opened(flink) as http:
+        found = http.get("/jobs/overview").raise_for_status().json()["jobs"]
+    names = {job.name for job in line.jobs}
+    assert {job["jid"] for job in found if job["name"] in names} == {found.job_id for found in line.submit()}
+    assert len([job for job in found if job["name"] in names]) == 2
     jobs.cancel(line.cluster, line.jobs)

@@ -18,7 +18,6 @@ from typing import Any
 
 import pytest
 
-from counterflow.pipelines.jobs.driving import Driver
 from counterflow.pipelines.rules.roce_cap import RULE, Parameters, State, judge
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.settings import StackSettings
@@ -31,8 +30,8 @@ LINE = 100e9
 class LinkLine(SettledLine):
     """`link_load`, and the verdicts on it, on topics of their own."""
 
-    def __init__(self, flink: StackSettings, driver: Driver, version: int) -> None:
-        super().__init__(flink, driver, version, recompute, ["link_load", "roce_cap"], parallelism=2)
+    def __init__(self, flink: StackSettings, version: int) -> None:
+        super().__init__(flink, version, recompute, ["link_load", "roce_cap"], parallelism=2)
 
     def links(self, rows: Sequence[Record]) -> None:
         self.publish([("link_wire" if "hops" in row else "link", row) for row in rows])
@@ -299,8 +298,8 @@ def numbered(rows: Iterable[Record]) -> list[Record]:
 
 
 @pytest.fixture(scope="module")
-def line(flink: StackSettings, driver: Driver) -> LinkLine:
-    line = LinkLine(flink, driver, 50)
+def line(flink: StackSettings) -> LinkLine:
+    line = LinkLine(flink, 50)
     assert [found.what for found in line.submit()] == ["started", "started"]
     return line
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 
-from counterflow.pipelines.jobs.driving import Driver
 from counterflow.stack.settings import StackSettings
 from tests.support.flink_line import Record, Results, SettledLine
 
@@ -65,8 +64,8 @@ def envelope(system: str, ts: str) -> Record:
     return {"system": system, "ts": ts, "source": "test", "agent_id": "test", "collected_at": ts}
 
 
-def test_the_port_of_each_sample_is_right_whatever_comes_first(flink: StackSettings, driver: Driver) -> None:
-    line = WireLine(flink, driver, 55, recompute, ["link_wire"], parallelism=2)
+def test_the_port_of_each_sample_is_right_whatever_comes_first(flink: StackSettings) -> None:
+    line = WireLine(flink, 55, recompute, ["link_wire"], parallelism=2)
     assert [found.what for found in line.submit()] == ["started"]
     given = [row for system in SYSTEMS for row in (*settings(system), *samples(system))]
     rows = [(dataset, {**row, "seq": seq}) for seq, (dataset, row) in enumerate(given)]

@@ -15,7 +15,6 @@ from typing import Any
 
 import pytest
 
-from counterflow.pipelines.jobs.driving import Driver
 from counterflow.pipelines.rules.log_ceiling import RULE, Parameters, State, judge
 from counterflow.stack.settings import StackSettings
 from tests.support.flink_line import Record, Results, SettledLine, first_of_each, known, over, total
@@ -648,8 +647,8 @@ def everything() -> Rows:
 
 
 @pytest.fixture(scope="module")
-def line(flink: StackSettings, driver: Driver) -> SettledLine:
-    line = SettledLine(flink, driver, 60, recompute, JOBS, parallelism=2)
+def line(flink: StackSettings) -> SettledLine:
+    line = SettledLine(flink, 60, recompute, JOBS, parallelism=2)
     assert [found.what for found in line.submit()] == ["started"] * len(JOBS)
     rows = everything()
     for begin in range(0, len(rows), 600):

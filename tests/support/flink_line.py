@@ -15,7 +15,6 @@ import orjson
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 
 from counterflow.pipelines import jobs
-from counterflow.pipelines.jobs.driving import Driver
 from counterflow.pipelines.jobs.render import results
 from counterflow.schemas import topics
 from counterflow.schemas.definition import Dataset, datasets
@@ -38,7 +37,6 @@ class Line:
     def __init__(
         self,
         flink: StackSettings,
-        driver: Driver,
         version: int,
         recompute: Callable[[Mapping[str, Sequence[Record]]], Results],
         names: Sequence[str],
@@ -65,7 +63,6 @@ class Line:
             for job in chosen
         ]
         self.published: dict[str, list[Record]] = defaultdict(list)
-        self._driver = driver
         self._recompute = recompute
         self._producer = Producer(
             {**flink.kafka("admin").client, "transactional.id": f"test-{version}", "log_level": 0}
@@ -74,7 +71,7 @@ class Line:
 
     def submit(self, changed: Sequence[jobs.Job] | None = None) -> list[jobs.Submission]:
         """Submit the line's jobs, or changed versions of them."""
-        return jobs.submit(self.cluster, self.jobs if changed is None else changed, driver=self._driver)
+        return jobs.submit(self.cluster, self.jobs if changed is None else changed)
 
     def publish(self, rows: Sequence[tuple[str, Record]], *, commit: bool = True) -> None:
         """Publish rows in one transaction; without `commit` it is aborted, and its rows count for nothing."""

@@ -24,16 +24,14 @@ from counterflow.stack.settings import StackSettings
 from tests.support.ports import free_ports
 
 
-def part(name: str, script: str, stop_s: int = 20, slack_ms: int = 0) -> Part:
-    return Part(name, ("sh", "-c", script), lambda _: "answers", stop_s=stop_s, slack_ms=slack_ms)
+def part(name: str, script: str, stop_s: int = 20) -> Part:
+    return Part(name, ("sh", "-c", script), lambda _: "answers", stop_s=stop_s)
 
 
 PARTS = (
     part("sleeper", "echo awake; exec sleep 1000"),
     part("stubborn", "trap '' TERM; while true; do sleep 0.1; done", stop_s=1),
     part("broken", "echo it fails; exit 3"),
-    part("prompt", "cat /proc/self/timerslack_ns; exec sleep 1000"),
-    part("late", "cat /proc/self/timerslack_ns; exec sleep 1000", slack_ms=40),
 )
 
 
@@ -88,18 +86,6 @@ def test_a_killed_part_is_started_again_and_counted(supervised: StackSettings) -
     started(supervised, "sleeper")
     assert state(supervised, "sleeper").restarts == 0, "this start was on purpose"
     has_written(3)
-
-
-def test_timers_of_a_part_may_fire_together(supervised: StackSettings) -> None:
-    assert _slack_ns(supervised, "late") == 40_000_000
-    assert _slack_ns(supervised, "prompt") == int(Path("/proc/self/timerslack_ns").read_text())
-
-
-def _slack_ns(settings: StackSettings, part: str) -> int:
-    log = settings.logs / f"{part}.log"
-    started(settings, part)
-    until(lambda: log.exists() and log.read_text().endswith("\n"), "it has written its timer slack")
-    return int(log.read_text())
 
 
 def test_what_a_killed_part_left_is_gone_when_it_starts_again(supervised: StackSettings) -> None:
