@@ -1,6 +1,6 @@
 """`make bench`: run every bench module, print its figures, and write bench/RESULTS.md.
 
-`python -m bench land jobs` runs some; figures of the others are kept from `bench/results.json`. A module prints its
+`python -m bench land rerun` runs some; figures of the others are kept from `bench/results.json`. A module prints its
 figures as JSON lines (`bench.figure.Figure.emit`); all its other output is shown as it runs.
 The figures of a bench are kept when a later one is interrupted.
 """
@@ -23,7 +23,7 @@ from bench import model
 from bench.figure import REFERENCE_TASK_S, Figure, measured_commit
 
 FOLDER = Path(__file__).parent
-NOT_BENCHES = {"__init__", "__main__", "cpu", "figure", "gate", "model", "profiles", "rerun"}
+NOT_BENCHES = {"__init__", "__main__", "cpu", "figure", "gate", "model", "profiles"}
 
 
 def main(names: list[str]) -> int:
