@@ -1,6 +1,6 @@
 """`make bench`: run every bench module, print its figures, and write bench/RESULTS.md.
 
-`python -m bench land look` runs some; figures of the others are kept from `bench/results.json`. A module prints its
+`python -m bench land rerun` runs some; figures of the others are kept from `bench/results.json`. A module prints its
 figures as JSON lines (`bench.figure.Figure.emit`); all its other output is shown as it runs.
 The figures of a bench are kept when a later one is interrupted.
 """
@@ -23,7 +23,7 @@ from bench import model
 from bench.figure import REFERENCE_TASK_S, Figure, measured_commit
 
 FOLDER = Path(__file__).parent
-NOT_BENCHES = {"__init__", "__main__", "cpu", "figure", "gate", "model", "profiles", "rerun"}
+NOT_BENCHES = {"__init__", "__main__", "cpu", "figure", "gate", "model", "profiles"}
 RETIRED = {
     "processors of the idle stack": "nobody sizes a machine by what it does when there is nothing to do",
     "cold start of the stack": "a stack is started once; docs/guarantees.md times how soon it is back after a fault",
@@ -32,7 +32,6 @@ RETIRED = {
     "price of exactly once, of publishing and landing": "it is the product and cannot be switched off",
     "the whole line over TLS": "a choice of security, not of speed; the ratio was that of one JVM and its ciphers",
     "rates of single Flink jobs": "no job runs alone; `TaskManager, a record` has all together",
-    "a year of 200 Db2 members through `log_load`": "the path that it measured is gone",
     "rates of the rules": "a verdict costs 14 µs, and there is one for an entity and interval",
 }
 """Figures that are measured no more, with the reason."""

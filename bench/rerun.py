@@ -18,7 +18,7 @@ from counterflow.stack import lifecycle
 from counterflow.stack.settings import StackSettings
 from tests.conftest import free_settings
 
-SYSTEMS, MEMBERS, DAYS = 100, 2, 7
+SYSTEMS, MEMBERS, DAYS = 100, 2, 4
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 _FILL = {"max_execution_time": 0}
 _LOG_COUNTS = [
@@ -55,21 +55,23 @@ def computed(lander: ClickHouse, name: str) -> tuple[float, int]:
 def emit(admin: ClickHouse, name: str, seconds: float, results: int) -> None:
     """Print the figure of a job."""
     days = DAYS - 2
-    [memory] = admin.rows("SELECT toUInt64(value) AS peak FROM system.asynchronous_metrics WHERE metric = 'MemoryResident'")
+    [memory] = admin.rows(
+        "SELECT toUInt64(value) AS bytes FROM system.asynchronous_metrics WHERE metric = 'MemoryResident'"
+    )
     method = (
         f"{results:,} results of {days} days of {SYSTEMS} systems with {MEMBERS} Db2 members each, every 60 s, in "
         f"{seconds:.1f} s, scaled up to 365 days; a query covers a day at most, with at most 1.5 GB; engine "
-        f"{memory['peak'] / 1e6:,.0f} MB afterwards; {os.cpu_count()} cores shared with the engine."
+        f"{memory['bytes'] / 1e6:,.0f} MB afterwards; {os.cpu_count()} cores shared with the engine."
     )
     limit = "<= 10" if name == "log_load" else None
-    Figure(f"{name}, a year of 200 Db2 members again", round(seconds / days * 365 / 60, 1), "minutes", limit, method).emit()
+    minutes = round(seconds / days * 365 / 60, 1)
+    Figure(f"{name}, a year of 200 Db2 members again", minutes, "minutes", limit, method).emit()
 
 
 def fill_day(client: ClickHouse, number: int) -> None:
     """Insert the rows of a day: of each minute two rows of processors, one of accounts, one of each member's log."""
     at = int((BEGIN + timedelta(days=number)).timestamp())
     envelope = "interval_s, system, agent_id, seq, collected_at, ts"
-    minute = f"{number * 1440} + intDiv(number, {{each}}) % 1440"
 
     def insert(dataset: str, columns: str, values: str, each: int) -> None:
         rows = 1440 * SYSTEMS * each
@@ -95,9 +97,7 @@ def fill_day(client: ClickHouse, number: int) -> None:
         "'workload_csv', 'SETTLE', 'bench', 'accounts', '', 288000. * (since + 1), 288000. * since, ended - 60",
         1,
     )
-    counts = ", ".join(
-        f"6000000. * (since + 1) + {at}, 6000000. * since + {at}" for at in range(len(_LOG_COUNTS))
-    )
+    counts = ", ".join(f"6000000. * (since + 1) + {at}, 6000000. * since + {at}" for at in range(len(_LOG_COUNTS)))
     names = ", ".join(f"{name}, prev_{name}" for name in _LOG_COUNTS)
     insert(
         "db_log",
@@ -110,13 +110,15 @@ def fill_day(client: ClickHouse, number: int) -> None:
 
 def configure(client: ClickHouse) -> None:
     """Insert a ceiling per member and a batch per system."""
+    log = "concat('DB', leftPad(toString(of), 2, '0'), toString(number % 2), '/zhl')"
+    columns = "ts, system, source, agent_id, seq, collected_at, section, item, name, value"
     for section, item, name, value, each in (
-        ("log_ceiling", "concat('DB', leftPad(toString(of), 2, '0'), toString(number % 2), '/zhl')", "ceiling_mb_s", 594, 2),
+        ("log_ceiling", log, "ceiling_mb_s", 594, MEMBERS),
         ("batch", "'SETTLE'", "units_total", 100_000_000, 1),
     ):
         client.post(
-            "INSERT INTO counterflow.config (ts, system, source, agent_id, seq, collected_at, section, item, name, value) "
-            f"WITH intDiv(number, {each}) AS of, toDateTime64('2025-01-01', 3, 'UTC') AS since "
+            f"INSERT INTO counterflow.config ({columns}) WITH "
+            f" intDiv(number, {each}) AS of, toDateTime64('2025-01-01', 3, 'UTC') AS since "
             f"SELECT since, concat('SYS', leftPad(toString(of), 3, '0')), 'site', 'bench', number, since, '{section}', "
             f"{item}, '{name}', '{value}' FROM numbers({SYSTEMS * each})"
         )

@@ -77,7 +77,7 @@ def check(as_json: bool) -> None:
     found = [f"{path}: stale; counterflow schemas generate writes it" for path in artefacts.stale(_generated())]
     for path in sorted(checkout.glob("tests/golden/*/*/expected.jsonl")):
         found += agreement.records(str(path.relative_to(checkout)), _records(path), definitions)
-    for path in sorted(checkout.glob("pipelines/jobs/*/query.sql")):
+    for path in sorted(checkout.glob("pipelines/jobs/*/stream.sql")):
         found += agreement.inserts(str(path.relative_to(checkout)), path.read_text(encoding="utf-8"), definitions)
     with _engine() as client:
         migrate(client)
