@@ -210,14 +210,16 @@ class _Forward(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(length)
         if len(body) < length:
             raise ConnectionAbortedError("the lander was killed while it sent")
-        headers = {name: value for name, value in self.headers.items() if name.startswith("X-ClickHouse")}
+        headers = {
+            name: value for name, value in self.headers.items() if name.startswith(("X-ClickHouse", "Content-Type"))
+        }
         reply: list[httpx.Response] = []
 
         def forward() -> None:
             reply.append(httpx.post(self.server.engine + self.path, content=body, headers=headers, trust_env=False))
 
         parameters = httpx.URL(self.path).params
-        if parameters["query"].startswith("INSERT"):
+        if parameters.get("query", "").startswith("INSERT"):
             token = parameters.get("insert_deduplication_token", "")  # none where it inserts nothing
             self.server.requests.append((token, body))
             self.server.on_insert(next(self.server.inserts), forward)
