@@ -25,6 +25,9 @@ _MIGRATES = (
     *(f"TABLE ENGINE ON {kind}MergeTree" for kind in ("", "Replacing", "Summing", "Aggregating")),
 )
 
+_FIELD = 64 * 2**20
+"""Bytes of a statement, or of a value in it: such as the names of all systems."""
+
 _UNPACKED, _OF_A_PANEL = 512 * 2**20, 4 * 2**20
 """Bytes of uncompressed blocks cached for `reader`, about a board over thirty days, which reads them again each minute:
 decompression is half of the time. A statement that reads more rows than a panel does is not cached."""
@@ -94,7 +97,9 @@ def _users(digests: dict[str, str]) -> str:
     return f"""\
 <clickhouse>
   <profiles>
-    <default><distributed_product_mode>global</distributed_product_mode></default>
+    <!-- The length of a statement's parameter, read before the user is known. -->
+    <default><distributed_product_mode>global</distributed_product_mode>
+      <http_max_field_value_size>{_FIELD}</http_max_field_value_size></default>
     <lander><async_insert>0</async_insert><max_memory_usage>2000000000</max_memory_usage></lander>
     <reader><readonly>2</readonly><session_timezone>UTC</session_timezone><max_execution_time>30</max_execution_time>
       <distributed_product_mode>global</distributed_product_mode>
