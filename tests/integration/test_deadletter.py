@@ -77,7 +77,7 @@ def test_a_refused_record_lands_once_however_often_it_is_replayed(line: StackSet
     agent = "replayed"
     values: list[bytes | None] = list(records(agent, 0, 10))
     for seq in (3, 7):
-        values[seq] = framed(record(agent, seq, ts="1999-12-31T00:00:00Z"))
+        values[seq] = framed(record(agent, seq, ts=f"1999-12-31T00:00:0{seq}Z"))
     publish(line, agent, values)
     land(line)
     assert_landed(line, agent, 10, 45 - 3 - 7, deadletters=2)

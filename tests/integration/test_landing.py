@@ -25,6 +25,7 @@ import pytest
 from confluent_kafka import Producer
 
 from counterflow.base.clickhouse import ClickHouse
+from counterflow.collectors.agent.publish import publish_files
 from counterflow.pipelines.landing.rollups import refresh
 from counterflow.schemas.definition import Dataset, datasets, topics
 from counterflow.schemas.migrations import migrate
@@ -35,6 +36,7 @@ from tests.support.frames import frame
 from tests.support.ports import free_ports
 
 TOPIC = "counterflow.disk.v2"
+SAMPLES = Path(__file__).parents[2] / "samples/nmon"
 _agents = itertools.count(1)
 
 
@@ -363,6 +365,38 @@ def test_killed_while_reading_is_paused(line: StackSettings, agent: str, part: s
         publish(line, agent, records(agent, 3_000, 3_500))
         until(lambda: rows_of(line, agent) == 3_500, "more lands")
     assert_landed(line, agent, 3_500)
+
+
+def test_a_file_that_is_published_again_counts_once(line: StackSettings, agent: str) -> None:
+    """By the same agent or by another, alone or among others in one batch."""
+    recording = SAMPLES / "linux_16n_plain.nmon"
+    tables = [d.dataset for d in datasets().values() if d.role == "counter"]
+
+    def counted() -> dict[str, int]:
+        """Return how many rows of the system queries find, by table."""
+        of_system = "FINAL WHERE system = {agent:String}"
+        return {
+            name: int(answer(line, f"SELECT count() AS n FROM counterflow.{name} {of_system}", agent)["n"])
+            for name in tables
+        }
+
+    def published(by: str, *, again: bool = False) -> int:
+        sent = publish_files([recording], kafka=line.kafka("agent"), agent_id=by, system=agent, again=again)
+        return sum(sent.records.values())
+
+    records_of_one = published(agent)
+    land(line)
+    once = counted()
+    assert once["disk"] > 0
+    published(agent, again=True)
+    land(line)
+    assert counted() == once
+    published(f"{agent}-other")
+    published(agent, again=True)
+    land(line)
+    assert counted() == once
+    loss = answer(line, "SELECT * FROM counterflow.loss WHERE agent_id = {agent:String}", agent)
+    assert (loss["lost"], loss["landed"] + loss["deadletters"]) == (0, 3 * records_of_one)
 
 
 def test_refused_rows_become_dead_letters_and_the_rest_lands(line: StackSettings, agent: str) -> None:

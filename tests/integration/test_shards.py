@@ -184,13 +184,14 @@ def test_a_shard_that_is_added_moves_no_history(line: StackSettings, shards: Sha
     land(line, shards, alone)
     assert (on(shards.a, agent), on(shards.b, agent)) == (400, 0)
     both = shards.map_file({"shards": ["a"]}, {"from": "2026-11-21", "shards": ["a", "b"]})
-    publish(line, agent, measured(agent, 400, 800, ts="2026-11-21T10:00:00Z", disk="later"))
+    later = [value.replace(b"2026-11-20", b"2026-11-21") for value in measured(agent, 400, 800)]
+    publish(line, agent, later)
     publish(line, f"{agent}-again", [value.replace(agent.encode() + b'"', agent.encode() + b'-again"', 1)
                                      for value in measured(agent, 0, 400, busy_pct=99)])  # fmt: skip
     land(line, shards, both)
-    later = [on(shard, agent, "2026-11-21") for shard in shards]
-    assert sum(later) == 400
-    assert all(later)
+    found = [on(shard, agent, "2026-11-21") for shard in shards]
+    assert sum(found) == 400
+    assert all(found)
     assert on(shards.b, agent) == on(shards.b, f"{agent}-again") == 0
     with shards.b.client("reader") as client:
         sql = (
