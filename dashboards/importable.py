@@ -5,7 +5,6 @@ Source: grafana/grafana, public/app/features/manage-dashboards: it prompts for `
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,9 +28,8 @@ def importable(board: Mapping[str, Any]) -> Json:
     panels = [_alone(panel) for panel in board["panels"]]
     sources = {one["name"]: _INPUTS[one["name"]] for one in variables if one["type"] == "datasource"}
     left = {"list": [v for v in variables if v["name"] not in sources]}
-    text = json.dumps({**board, "editable": True, "templating": left, "panels": panels})
-    for name, (key, _, _) in sources.items():
-        text = text.replace(f'"${{{name}}}"', f'"${{{key}}}"')
+    names = {f"${{{name}}}": f"${{{key}}}" for name, (key, _, _) in sources.items()}
+    made = _renamed({**board, "editable": True, "templating": left, "panels": panels}, names)
     inputs = [
         {
             "name": key,
@@ -48,7 +46,16 @@ def importable(board: Mapping[str, Any]) -> Json:
         {"type": kind, "id": id_, "name": name, "version": LEAST[id_]}
         for kind, id_, name in (("grafana", "grafana", "Grafana"), *plugins)
     ]
-    return {"__inputs": inputs, "__elements": {}, "__requires": requires, **_without(json.loads(text), "uid")}
+    return {"__inputs": inputs, "__elements": {}, "__requires": requires, **_without(made, "uid")}
+
+
+def _renamed(value: Any, names: Mapping[str, str]) -> Any:
+    """Return JSON in which every text that is one of `names` has the new name."""
+    if isinstance(value, dict):
+        return {key: _renamed(one, names) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_renamed(one, names) for one in value]
+    return names.get(value, value) if isinstance(value, str) else value
 
 
 def _alone(panel: Mapping[str, Any]) -> Json:

@@ -61,8 +61,7 @@ def read_lines(stream: BinaryIO, offset: int = 0, number: int = 0, block_bytes: 
         for data in others:
             number += 1
             end = offset + len(data) + 1
-            line = number, offset, data[:-1] if data[-1:] == b"\r" else data, end, None, None
-            yield tuple.__new__(Line, line)  # as Line() does, in half the time
+            yield Line(number, offset, data[:-1] if data[-1:] == b"\r" else data, end)
             offset = end
         pieces, size = [last], len(last)
     if size:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
-import sys
 import tempfile
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -59,7 +57,11 @@ class Embedded(ClickHouse):
         try:
             self._session: Any = library().Session(str(folder))
         except RuntimeError as error:
-            raise _not_opened(folder, str(error)) from None
+            raise CounterflowError(
+                f"{folder} cannot be opened: {str(error)[:300]}",
+                hint="another command may have it open, or this user may not write there, as the engine must to read",
+                exit_code=2,
+            ) from None
         self._set: dict[str, str] = {}
         self._lock = Lock()
         self.post(_SETTINGS)
@@ -146,37 +148,9 @@ def library() -> Any:
     ModuleNotFoundError : the extra `look` is not installed.
     """
     os.environ["TMPDIR"] = tempfile.gettempdir()  # a writable folder; the library uses no other
-    with _left_out("pyarrow"):  # its import takes an eighth of a second; only Arrow tables need it
-        from chdb import session
+    from chdb import session
 
     return session
-
-
-def _not_opened(folder: Path, message: str) -> CounterflowError:
-    """Return the error of a database that the library could not open, which itself prints the cause and raises less."""
-    status = folder / "status"
-    if not os.access(folder, os.W_OK) or (status.exists() and not os.access(status, os.W_OK)):
-        what = f"this user may not write into {folder}, where the engine keeps its state while it reads"
-        return CounterflowError(what, hint="copy the folder to where you may write", exit_code=2)
-    with suppress(FileNotFoundError), status.open("rb") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # as the engine does
-        except BlockingIOError:
-            return CounterflowError(f"another command has {folder} open", hint="wait until it has ended", exit_code=2)
-    return CounterflowError(f"{folder} cannot be opened: {message[:300]}", exit_code=2)
-
-
-@contextmanager
-def _left_out(module: str) -> Iterator[None]:
-    """Hide a module from imports within the block, unless it was imported before."""
-    if module in sys.modules:
-        yield
-        return
-    sys.modules[module] = None  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        del sys.modules[module]
 
 
 @contextmanager
