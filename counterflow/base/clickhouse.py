@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 Settings = Mapping[str, str | int | Sequence[Any] | Mapping[str, int]]
 """Settings of a request; `param_name` is the value of `{name:Type}` in its statement: text, a number, a list (Array)
-of these or of tuples (Tuple), or a mapping (Map). Text is escaped, so it cannot become SQL."""
+of these or of tuples (Tuple), or a mapping (Map). Text is escaped, so it cannot become SQL. A value may be as long as
+the server's `http_max_field_value_size`, by default 128 KiB; where the statement has data, which take the body, all
+values together 64 KiB."""
 
 
 class ClickHouseError(Exception):
@@ -79,12 +81,13 @@ class ClickHouse:
         ClickHouseError : the server returned an exception.
         httpx.TransportError : no response; whether the statement was applied is unknown.
         """
-        if body:
-            pieces = [body] if isinstance(body, bytes) else body
-            size = {"Content-Length": str(sum(map(len, pieces)))}
-            response = self._http.post("/", params=_params(sql, settings), content=iter(pieces), headers=size)
-        else:
+        if not body:
             response = self._http.post("/", **_form(sql, settings))
+            _check(response)
+            return response.content
+        pieces = [body] if isinstance(body, bytes) else body
+        size = {"Content-Length": str(sum(map(len, pieces)))}
+        response = self._http.post("/", params={"query": sql, **_params(settings)}, content=iter(pieces), headers=size)
         _check(response)
         return response.content
 
@@ -132,19 +135,21 @@ class ClickHouse:
         self.close()
 
 
-def _params(sql: str, settings: Settings | None) -> dict[str, str]:
-    return {
-        "query": sql,
-        "session_timezone": "UTC",
-        **{name: wire(name, value) for name, value in (settings or {}).items()},
-    }
+def _params(settings: Settings | None) -> dict[str, str]:
+    return {"session_timezone": "UTC", **{name: wire(name, value) for name, value in (settings or {}).items()}}
 
 
 def _form(sql: str, settings: Settings | None) -> dict[str, Any]:
-    """Return settings for the address, and statement and parameters for the body: they could be too long for it."""
-    fields = _params(sql, settings)
-    body = {name: (None, fields.pop(name)) for name in [*fields] if name == "query" or name.startswith("param_")}
-    return {"params": fields, "files": body}
+    """Return the request of a statement without data: it and the values of its parameters are fields of a form.
+
+    Settings are read from the URL alone, whose length is bounded.
+    """
+    given = _params(settings)
+    fields = {"query": sql, **{name: value for name, value in given.items() if name.startswith("param_")}}
+    return {
+        "params": {name: value for name, value in given.items() if name not in fields},
+        "files": {name: (None, text) for name, text in fields.items()},
+    }
 
 
 def _check(response: httpx.Response) -> None:
