@@ -8,7 +8,7 @@ from typing import NamedTuple
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.pipelines.landing.under_way import Run, Seqs, runs
 
-_RUNS = 5_000  # in a request
+_RUNS = 2_000  # in a request: a server takes 128 KiB of a parameter
 _WHOLE_DAYS = 400
 """A ledger all of which landed within these days is still complete, so an agent's account begins at `seq` 1."""
 

@@ -235,11 +235,14 @@ class Lander:
         self._read_at = time.monotonic()
         if self._full:
             wait(self._inserts(), 1.0, FIRST_COMPLETED)
-            read = self._consumer.consume(1, 0)
+            self._collect(self._consumer.consume(1, 0))
         elif any(lane.messages or lane.insert for lane in self._lanes.values()):
-            read = self._consumer.consume(_FETCH, _FETCH_S)
-        elif read := self._consumer.consume(1, _IDLE_S):
-            read += self._consumer.consume(_FETCH, _FETCH_S)
+            self._collect(self._consumer.consume(_FETCH, _FETCH_S))
+        elif first := self._consumer.consume(1, _IDLE_S):
+            self._collect(first)  # before the next call, in which partitions may be revoked
+            self._collect(self._consumer.consume(_FETCH, _FETCH_S))
+
+    def _collect(self, read: list[KafkaMessage]) -> None:
         # grouped by methods in C: a Python function would cost more than everything else done to a message here
         for number, of_number in groupby(read, KafkaMessage.partition):
             for topic, run in groupby(of_number, KafkaMessage.topic):

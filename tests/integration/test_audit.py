@@ -148,9 +148,9 @@ def test_each_record_is_landed_refused_pending_or_lost(client: ClickHouse) -> No
 
 
 def test_any_number_of_agents_and_of_records_under_way_is_counted(client: ClickHouse) -> None:
-    """Lists travel in the body of a request: no address is as long."""
+    """Lists travel in the body of a request: an address could not be as long."""
     insert(client, "disk", disks("gaps", 1))
-    acked = {f"agent-of-a-long-name-{n}": 0 for n in range(20_000)}
+    acked = {f"agent-of-a-long-name-{n}": 0 for n in range(1_000)}
     [found] = accounts(client, {**acked, "gaps": 40_000}, {"gaps": range(2, 40_001, 2)})
     assert found == Account("gaps", 1, 40_000, 40_000, landed=1, deadletter=0, pending=20_000, lost=19_999, repeated=0)
 
