@@ -69,7 +69,8 @@ def publish(
     """Return the number of published records, the peak of the command's memory, MiB, and its CPU seconds."""
     command = [sys.executable, "-m", "counterflow", "publish", str(path), "--json", "--agent-id", agent_id]
     command += ["--system", system] if system else []
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, env={**os.environ, **settings.environment})
+    usual = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, env={**usual, **settings.environment})
     assert process.stdout is not None
     out = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)

@@ -65,11 +65,13 @@ def _means(sums: Row, rates: Row | None, seconds: float) -> Values:
 
 def _without_means_of_nothing(columns: dict[str, Values]) -> None:
     for number, means in semantics.MEANS_OF.items():
-        numbers = columns.get(number)
-        if numbers is not None and not all(numbers):
-            for mean in means:
-                if mean in columns:
-                    columns[mean] = [m if m or n else None for m, n in zip(columns[mean], numbers, strict=True)]
+        idle = [at for at, found in enumerate(columns.get(number, ())) if not found]
+        for mean in means if idle else ():
+            if mean in columns:
+                values = [*columns[mean]]
+                for at in idle:
+                    values[at] = values[at] or None
+                columns[mean] = values
 
 
 def _below(batches: Sequence[Mapping[str, Values]], counts: Sequence[int]) -> dict[str, Values]:
