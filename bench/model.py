@@ -26,8 +26,6 @@ class Measured:
 
     rows_a_system_s: float
     """bench/generate_fleet.py: rows of its tables in an interval of 15 s; of rare rows, such as anomalies, none."""
-    job_rows_core_s: float
-    """bench/jobs.py, `disk_load`: half the rate of two cores, with the broker beside it."""
     land_rows_core_s: float
     """bench/land.py: rows/s over the 2 cores that lander, broker and engine share."""
     partition_rows_s: float
@@ -64,7 +62,6 @@ class Plan:
     systems: int
     rows_s: float
     partitions: int
-    job_slots: int
     task_managers: int
     state_gb: float
     landing_cores: int
@@ -76,7 +73,6 @@ def measured(figures: dict[str, float]) -> Measured:
     """Return the inputs of the model, from the figures by name."""
     return Measured(
         rows_a_system_s=fleet.rows_an_interval() / fleet.SYSTEMS / fleet.INTERVAL_S,
-        job_rows_core_s=figures["disk_load"] / 2,
         land_rows_core_s=figures["land"] / 2,
         partition_rows_s=figures["land"] / 4,
         record_bytes=figures["a record in its frame"],
@@ -97,7 +93,6 @@ def plan(systems: int, m: Measured, a: Assumed = Assumed()) -> Plan:
         systems=systems,
         rows_s=rows_s,
         partitions=max(4, cores(m.partition_rows_s)),
-        job_slots=cores(m.job_rows_core_s),
         task_managers=cores(a.task_manager_cores / m.task_manager_row_s),
         state_gb=systems * m.state_bytes / 1e9,
         landing_cores=cores(m.land_rows_core_s),
@@ -119,7 +114,6 @@ def table(fleets: tuple[int, ...] = FLEETS) -> str:
         ("systems", [f"{p.systems:,}" for p in plans]),
         ("rows/s", [f"{p.rows_s:,.0f}" for p in plans]),
         ("partitions of a busy topic", [f"{p.partitions:,}" for p in plans]),
-        ("slots of a job that reads everything", [f"{p.job_slots:,}" for p in plans]),
         ("TaskManagers of 2 cores, all jobs", [f"{p.task_managers:,}" for p in plans]),
         ("state of all jobs on their disks, GB", [f"{p.state_gb:,.2f}" for p in plans]),
         ("cores of landers, brokers and ClickHouse, for landing", [f"{p.landing_cores:,}" for p in plans]),

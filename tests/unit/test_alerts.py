@@ -145,7 +145,7 @@ def test_limits_are_those_of_the_notices() -> None:
 def flink() -> Iterator[str]:
     """A JobManager that runs one of the jobs."""
     answers = {
-        "/jobs/overview": {"jobs": [{"name": "disk_load", "jid": "1", "state": "RUNNING"}]},
+        "/jobs/overview": {"jobs": [{"name": "log_load", "jid": "1", "state": "RUNNING"}]},
         "/jobs/1/checkpoints": {
             "counts": {"failed": 2},
             "latest": {"completed": {"latest_ack_timestamp": 1_700_000_000_000}},
@@ -188,15 +188,15 @@ def test_jobs_are_exported_as_running_or_not(flink: str) -> None:
     found = families(Jobs(flink))
     assert found["counterflow_flink_up"] == {(): 1}
     running = found["counterflow_job_running"]
-    assert running == {(("flink_job", name),): float(name == "disk_load") for name in all_jobs()}
-    of = (("flink_job", "disk_load"),)
+    assert running == {(("flink_job", name),): float(name == "log_load") for name in all_jobs()}
+    of = (("flink_job", "log_load"),)
     assert found["counterflow_job_failed_checkpoints_total"] == {of: 2}
     assert found["counterflow_job_checkpoint_timestamp_seconds"] == {of: 1_700_000_000}
 
 
 def test_a_job_that_is_not_to_run_is_not_missed(flink: str) -> None:
-    running = families(Jobs(flink, names=["disk_load", "io_mix"]))["counterflow_job_running"]
-    assert running == {(("flink_job", "disk_load"),): 1, (("flink_job", "io_mix"),): 0}
+    running = families(Jobs(flink, names=["log_load", "io_mix"]))["counterflow_job_running"]
+    assert running == {(("flink_job", "log_load"),): 1, (("flink_job", "io_mix"),): 0}
 
 
 def test_the_exporter_takes_no_job_that_does_not_exist_and_no_flink_beside_a_flink() -> None:

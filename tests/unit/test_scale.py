@@ -6,7 +6,6 @@ from bench import model
 
 MEASURED = model.Measured(
     rows_a_system_s=1.0,
-    job_rows_core_s=50_000,
     land_rows_core_s=40_000,
     partition_rows_s=60_000,
     record_bytes=400,
@@ -24,7 +23,7 @@ def test_the_page_has_the_plans_of_the_newest_figures() -> None:
 def test_parts_run_at_the_load_that_is_assumed() -> None:
     found = model.plan(100_000, MEASURED, model.Assumed(load=0.5))
     assert found.rows_s == 100_000
-    assert (found.partitions, found.job_slots, found.landing_cores) == (4, 4, 5)
+    assert (found.partitions, found.landing_cores) == (4, 5)
     assert found.task_managers == 2, "two cores do 125,000 rows of 16 us a second, and half of that at this load"
 
 
@@ -41,4 +40,4 @@ def test_bytes_are_those_of_all_copies_and_days() -> None:
 
 def test_a_small_fleet_needs_one_of_everything() -> None:
     found = model.plan(1, MEASURED)
-    assert (found.partitions, found.job_slots, found.landing_cores) == (4, 1, 1)
+    assert (found.partitions, found.landing_cores) == (4, 1)
