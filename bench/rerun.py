@@ -54,8 +54,8 @@ def emit(name: str, seconds: float, cpu: float, results: int) -> None:
     if name == "log_load":
         minutes = round(seconds / days * 365 / 60, 1)
         method = (
-            f"{took}; {SYSTEMS} systems with {MEMBERS} Db2 members each, every 60 s; scaled up to 365 days; the engine in "
-            f"the process, {os.cpu_count()} cores; a query covers a day at most, with at most 1.5 GB."
+            f"{took}; {SYSTEMS} systems with {MEMBERS} Db2 members each, every 60 s; scaled up to 365 days; the "
+            f"engine in the process, {os.cpu_count()} cores; a query covers a day at most, with at most 1.5 GB."
         )
         Figure("log_load, a year of 200 Db2 members", minutes, "minutes", "<= 10", method).emit()
 
