@@ -3,7 +3,7 @@
 An answer is the SELECT of its job's `batch.sql`, wires are found by `pipelines.wiring`, and verdicts are given by the
 rules. All are inserted into the tables of the stream's results. Of two results of one key a table keeps the one of the
 greater `n`, and of equal ones the one that was inserted last: no result replaces one that was made of more rows. Each
-query covers a day at most, and less where a day exceeds the limits below.
+query covers a day at most, and less where a day is too much for memory.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
-from itertools import chain, groupby
+from itertools import chain, groupby, pairwise
 from typing import Any
 
 import orjson
@@ -30,7 +30,9 @@ PRECEDING = timedelta(days=7)
 is learned from these."""
 _DAY = timedelta(days=1)
 _ANSWER: Settings = {"join_use_nulls": 1, "max_execution_time": 50, "max_memory_usage": 1_500_000_000}
-_ROWS: Settings = {"max_execution_time": 50, "max_result_rows": 50_000, "date_time_output_format": "iso"}
+_ROWS: Settings = {"max_execution_time": 50, "date_time_output_format": "iso"}
+_MOST = 50_000
+"""Rows of counters or results that are held in memory at a time, about."""
 _INSERT: Settings = {"date_time_input_format": "best_effort", "input_format_skip_unknown_fields": 1}
 
 _OF = "(empty({systems:Array(String)}) OR has({systems:Array(String)}, system))"
@@ -78,8 +80,8 @@ def _answer(client: ClickHouse, job: Job, begin: datetime, end: datetime, system
     def insert(begin: datetime, end: datetime) -> None:
         client.post(statement, settings={**_ANSWER, **_period(begin, end, system)})
 
-    for day in _days(client, job.of, begin, end, system):
-        deque(by_span(*day, insert), maxlen=0)
+    for first, last, _ in _days(client, job.of, begin, end, system):
+        deque(by_span(first, last, insert), maxlen=0)
 
 
 def wires(client: ClickHouse, begin: datetime, end: datetime, system: str | None = None) -> None:
@@ -136,23 +138,25 @@ def judge(client: ClickHouse, name: str, begin: datetime, end: datetime, system:
 def _rows(
     client: ClickHouse, statement: str, of: str, begin: datetime, end: datetime, system: str | None
 ) -> Iterator[list[dict[str, Any]]]:
-    """Yield the rows of each span of a period, the spans in order."""
+    """Yield the rows of each span of a period, the spans in order: as long as `_MOST` rows take, a day at most."""
 
-    def query(begin: datetime, end: datetime) -> list[dict[str, Any]]:
-        return client.rows(statement, {**_ROWS, **_period(begin, end, system)})
-
-    for day in _days(client, of, begin, end, system):
-        yield from by_span(*day, query)
+    for first, last, count in _days(client, of, begin, end, system):
+        pieces = -(-count // _MOST)
+        edges = [first + number * (last - first) / pieces for number in range(pieces)]
+        for span in pairwise([*edges, last]):
+            yield client.rows(statement, {**_ROWS, **_period(*span, system)})
 
 
 def _days(
     client: ClickHouse, dataset: str, begin: datetime, end: datetime, system: str | None
-) -> Iterator[tuple[datetime, datetime]]:
-    """Yield the days of a period, UTC, on which a dataset has rows, in order: the first and the last may be cut."""
-    days = f"SELECT DISTINCT toUnixTimestamp(toStartOfDay(ts)) AS day FROM counterflow.{dataset} WHERE {_WITHIN}"
-    for row in client.rows(f"{days} ORDER BY day", _period(begin, end, system)):
+) -> Iterator[tuple[datetime, datetime, int]]:
+    """Yield the days of a period, UTC, on which a dataset has rows, in order, with how many: the outer ones are cut."""
+    days = (
+        f"SELECT toUnixTimestamp(toStartOfDay(ts)) AS day, count() AS rows FROM counterflow.{dataset} WHERE {_WITHIN}"
+    )
+    for row in client.rows(f"{days} GROUP BY day ORDER BY day", _period(begin, end, system)):
         day = datetime.fromtimestamp(row["day"], UTC)
-        yield max(begin, day), min(end, day + _DAY)
+        yield max(begin, day), min(end, day + _DAY), row["rows"]
 
 
 def _period(begin: datetime, end: datetime, system: str | None) -> Settings:

@@ -94,7 +94,7 @@ class Job(_Model):
     @property
     def rule(self) -> str | None:
         """The rule that the job judges with."""
-        return self.step and self.step.rule
+        return self.step.rule if self.step else None
 
     @property
     def statements(self) -> list[str]:

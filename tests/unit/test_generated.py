@@ -19,12 +19,11 @@ DISK, COUNTER, CPU = (datasets()[name] for name in ("disk", "counter", "job_cpu"
 
 
 def test_a_source_table_reads_committed_records_and_quotes_every_name() -> None:
-    sql = source_table(DISK, bootstrap_servers="127.0.0.1:1", group_id="flink.it's", bounded=True)
+    sql = source_table(DISK, bootstrap_servers="127.0.0.1:1", group_id="flink.it's")
     assert "`system` STRING" in sql
     assert "`ts` TIMESTAMP_LTZ(3)" in sql
     assert "`seq` BIGINT" in sql
     assert "'properties.isolation.level' = 'read_committed'" in sql
-    assert "'scan.bounded.mode' = 'latest-offset'" in sql
     assert "'properties.group.id' = 'flink.it''s'" in sql
     assert "WATERMARK" not in sql
 

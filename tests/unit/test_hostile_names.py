@@ -29,9 +29,6 @@ from counterflow.cli.doctor import command as doctor
 from counterflow.cli.fetch import command as fetch
 from counterflow.cli.summary import command as summary
 from counterflow.pipelines.exporter.metrics import families_of
-from counterflow.pipelines.jobs.definition import chosen
-from counterflow.pipelines.jobs.render import Period, render
-from counterflow.schemas.definition import datasets
 from tests.support.hostile import NAMES
 
 OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
@@ -118,26 +115,6 @@ def test_prometheus_reads_every_name_as_a_label(name: str) -> None:
     families = {f.name: f for f in text_string_to_metric_families(generate_latest(registry).decode())}
     [sample] = families["counterflow_disk_response_seconds"].samples
     assert (sample.labels["system"], sample.value) == (name, 0.004)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_flink_reads_a_systems_name_as_a_literal(name: str) -> None:
-    period = Period(datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC), name)
-    [job] = chosen(["io_mix"])
-    rendered = render(
-        job,
-        datasets(),
-        bootstrap="b",
-        connection={},
-        checkpoints="file:///c",
-        rules=Path("rules.zip"),
-        period=period,
-    )
-    [view] = [s for s in rendered["statements"] if s.startswith("CREATE TEMPORARY VIEW") and " `system` = " in s]
-    literal = view.partition(" `system` = ")[2]
-    found = re.match(r"'((?:[^']|'')*)'", literal, re.DOTALL)
-    assert found
-    assert found[1].replace("''", "'") == name
 
 
 @pytest.mark.parametrize("name", NAMES)
