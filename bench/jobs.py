@@ -119,45 +119,6 @@ def rows(given: Input) -> Iterator[dict[str, Any]]:
                 yield {**envelope, **given.figures(number, value)}
 
 
-def disk(number: int, value: float) -> dict[str, Any]:
-    """Return the figures of a disk as nmon on AIX records them."""
-    return {
-        "disk": f"hdisk{number}",
-        "device_type": "disk",
-        "leaf": number % 10 != 9,
-        "busy_pct": value / 13,
-        "reads": value,
-        "writes": value / 2,
-        "transfers": value * 1.5,
-        "read_kb": value * 8,
-        "written_kb": value * 3,
-        "service_ms": value / 100,
-        "read_service_ms": value / 90,
-        "write_service_ms": value / 110,
-        "wait_ms": value / 300,
-        "kb_per_transfer": 22 / 3,
-    }
-
-
-def process(number: int, value: float) -> dict[str, Any]:
-    """Return the figures of a process as nmon on AIX records them."""
-    return {
-        "job": str(4_000_000 + number),
-        "command": f"command{number // 4}",
-        "workload_class": "Unclassified",
-        "cpu_ms": value * 10,
-        "cpu_user_ms": value * 7,
-        "cpu_sys_ms": value * 3,
-        "cpu_base": "physical",
-        "threads": 4.0,
-        "size_kb": value * 100,
-        "resident_text_kb": 512.0,
-        "resident_data_kb": value * 50,
-        "char_io_kb": value,
-        "memory_pct": 1.0,
-    }
-
-
 def task(number: int, value: float) -> dict[str, Any]:
     """Return the figures of a row of QAPMJOBMI joined with QAPMJOBOS: every counter, as Collection Services has it."""
     name = f"{('ORDENT', 'QZDASO', 'PAYROL', 'QDBMSR', 'NIGHTB')[number % 5]}{number % 100:02}"
@@ -174,10 +135,8 @@ def task(number: int, value: float) -> dict[str, Any]:
     }
 
 
-LIMIT = {"disk_load": ">= 300000", "footprint": ">= 300000", "io_mix": ">= 100000"}
+LIMIT = {"io_mix": ">= 100000"}
 INPUT = {
-    "disk_load": Input("disk", "nmon", 15, 100, disk, "leaf", "read_kb", 101),
-    "footprint": Input("job", "nmon", 15, 100, process, "command", "cpu_ms", 102),
     "io_mix": Input("job", "ibmi_tables", 900, 1000, task, "job_name", "logical_reads", 103),
 }
 

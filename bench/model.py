@@ -27,7 +27,7 @@ class Measured:
     rows_a_system_s: float
     """bench/generate_fleet.py: rows of its tables in an interval of 15 s; of rare rows, such as anomalies, none."""
     job_rows_core_s: float
-    """bench/jobs.py, `disk_load`: half the rate of two cores, with the broker beside it."""
+    """bench/jobs.py, `io_mix`: half the rate of two cores, with the broker beside it."""
     land_rows_core_s: float
     """bench/land.py: rows/s over the 2 cores that lander, broker and engine share."""
     partition_rows_s: float
@@ -76,7 +76,7 @@ def measured(figures: dict[str, float]) -> Measured:
     """Return the inputs of the model, from the figures by name."""
     return Measured(
         rows_a_system_s=fleet.rows_an_interval() / fleet.SYSTEMS / fleet.INTERVAL_S,
-        job_rows_core_s=figures["disk_load"] / 2,
+        job_rows_core_s=figures["io_mix"] / 2,
         land_rows_core_s=figures["land"] / 2,
         partition_rows_s=figures["land"] / 4,
         record_bytes=figures["a record in its frame"],

@@ -24,7 +24,7 @@ PARTITIONS = (1, 4, 16)
 def main() -> None:
     """Run the same rows through the same job: in 1, 4 and 16 partitions, then with all parts on one core and on all."""
     parts = StackSettings.from_environment().parts
-    given = {count: INPUT["disk_load"]._replace(version=110 + count) for count in PARTITIONS}
+    given = {count: INPUT["io_mix"]._replace(version=110 + count) for count in PARTITIONS}
     with tempfile.TemporaryDirectory(prefix="bench-slope-") as home:
         settings = free_settings(Path(home), parts)
         try:
@@ -41,7 +41,7 @@ def main() -> None:
         finally:
             lifecycle.down(settings)
     print({"parallelism 1, by partitions": by_partitions, "one core": on_one, f"{CORES} cores": on_all})
-    rows = f"{ROWS:,} rows through `disk_load` in bounded mode, wall time of the Flink job, start-up included"
+    rows = f"{ROWS:,} rows through `io_mix` in bounded mode, wall time of the Flink job, start-up included"
     method = (
         f"{rows}: broker, JobManager and TaskManager pinned to one core, parallelism 1, {on_one:,.0f} rows/s; on "
         f"{CORES} cores, parallelism {CORES}, {on_all:,.0f} rows/s; four partitions."
@@ -55,7 +55,7 @@ def main() -> None:
 
 def _rows_a_second(settings: StackSettings, given: Input, parallelism: int) -> float:
     versioned = replace(cluster(settings), datasets={**datasets(), given.dataset: given.definition})
-    return ROWS / rerun(settings, versioned, "disk_load", BEGIN, parallelism).seconds
+    return ROWS / rerun(settings, versioned, "io_mix", BEGIN, parallelism).seconds
 
 
 def _pin(settings: StackSettings, cores: Iterable[int]) -> None:

@@ -46,7 +46,7 @@ def test_each_result_is_of_the_period_and_system(job: Job) -> None:
 
 
 def test_rows_are_read_that_the_intervals_of_the_period_meet() -> None:
-    [log_load, link_load, io_mix] = chosen(["log_load", "link_load", "io_mix"])
+    [log_load, link_load, account_cpu] = chosen(["log_load", "link_load", "account_cpu"])
     processors = bounds(view(rendered(log_load), "system_cpu"))
     assert processors[">="] <= BEGIN_MS - 24 * HOUR_MS
     assert processors["<"] >= END_MS + 24 * HOUR_MS
@@ -54,7 +54,7 @@ def test_rows_are_read_that_the_intervals_of_the_period_meet() -> None:
     ports = view(rendered(link_load, "A"), "link")
     assert bounds(ports)["<"] >= END_MS + HOUR_MS // 12
     assert "`system` = " not in ports, "other systems share the port"
-    assert bounds(view(rendered(io_mix), "distinct_job")) == {">=": BEGIN_MS, "<": END_MS}
+    assert bounds(view(rendered(account_cpu), "workload")) == {">=": BEGIN_MS, "<": END_MS}
 
 
 def test_settings_are_read_whenever_they_were_stated() -> None:
