@@ -58,10 +58,10 @@ def test_jobs_are_listed_cancelled_and_submitted_again(line: StackSettings) -> N
 
     before = listed()
     assert {name: state for name, (state, _) in before.items()} == dict.fromkeys(all_jobs(), "RUNNING")
-    assert counterflow(line, "jobs", "cancel", "footprint").stdout == "footprint cancelled\n"
-    until(lambda: listed()["footprint"][0] == "RUNNING", 60)  # by the part that watches
-    assert listed()["footprint"][1] != before["footprint"][1]
-    assert counterflow(line, "jobs", "submit", "footprint").stdout == "footprint running\n"
+    assert counterflow(line, "jobs", "cancel", "io_mix").stdout == "io_mix cancelled\n"
+    until(lambda: listed()["io_mix"][0] == "RUNNING", 60)  # by the part that watches
+    assert listed()["io_mix"][1] != before["io_mix"][1]
+    assert counterflow(line, "jobs", "submit", "io_mix").stdout == "io_mix running\n"
 
 
 def test_a_rerun_computes_from_what_landed_last(line: StackSettings) -> None:
@@ -75,14 +75,14 @@ def test_a_rerun_computes_from_what_landed_last(line: StackSettings) -> None:
 
     published = counterflow(line, "publish", *(str(SAMPLES / name) for name in TWICE))
     assert published.returncode == 0, published.stderr
-    until(lambda: (found := audit()["disk_total"])["checked"] >= 62 and not found["missing"], 60)
-    assert audit()["disk_total"]["wrong"] > 0
+    until(lambda: (found := audit()["link_load"])["checked"] >= 62 and not found["missing"], 60)
+    assert audit()["link_load"]["wrong"] > 0
     printed = counterflow(line, "audit", "--from", "2026-11-21", "--to", "2026-11-22", "--grace", "0").stdout
-    again = re.search(r"counterflow (jobs rerun .*disk_load.*)", printed)
+    again = re.search(r"counterflow (jobs rerun .*link_load.*)", printed)
     assert again, printed
     rerun = counterflow(line, *again[1].split())
     assert rerun.returncode == 0, rerun.stderr
-    until(lambda: not audit()["disk_total"]["wrong"], 60)
+    until(lambda: not audit()["link_load"]["wrong"], 60)
 
 
 def test_the_doctor_finds_a_certificate_that_expires(line: StackSettings) -> None:
