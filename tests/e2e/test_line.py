@@ -66,16 +66,16 @@ def test_answers_are_those_of_a_plain_calculation(counterflow: Run, reader: Clic
     assert wait_computed(reader, agent) == 0
 
     expected = plain_totals(path)
-    where = f"FINAL WHERE system = '{recording}'"
+    where = f"WHERE system = '{recording}'"
     disks = reader.rows(
         f"SELECT sum(read_mb) AS r, sum(written_mb) AS w FROM counterflow.disk_load {where} AND disk = 'vda'"
     )
     assert disks[0]["r"] == pytest.approx(expected["read_mb"], rel=1e-6)
     assert disks[0]["w"] == pytest.approx(expected["written_mb"], rel=1e-6)
-    everything = reader.rows(f"SELECT sum(read_mb) AS r FROM counterflow.disk_load {where} AND disk = '*'")
+    everything = reader.rows(f"SELECT sum(read_mb) AS r FROM counterflow.disk_total {where}")
     assert everything[0]["r"] == pytest.approx(expected["read_mb"], rel=1e-6), "loops and groups are counted again"
     cpu = "sum((user_pct + sys_pct) * interval_s) / sum(interval_s)"
-    mean = reader.rows(f"SELECT {cpu} AS pct FROM counterflow.system_cpu {where} AND engine = 'all'")
+    mean = reader.rows(f"SELECT {cpu} AS pct FROM counterflow.system_cpu FINAL {where} AND engine = 'all'")
     assert mean[0]["pct"] == pytest.approx(expected["cpu_pct"], rel=1e-6)
     used = reader.rows(f"SELECT command, sum(cpu_ms) / 1000 AS s FROM counterflow.footprint {where} GROUP BY command")
     commands = {name.removeprefix("cpu_s:"): s for name, s in expected.items() if name.startswith("cpu_s:")}

@@ -220,8 +220,8 @@ class Line:
 
     def _result(self, recording: Recording, ts: datetime) -> bool:
         sql = (
-            "SELECT max(n) AS n FROM counterflow.disk_load WHERE system = {system:String} AND disk = '*' "
-            "AND ts >= parseDateTime64BestEffort({ts:String}, 3, 'UTC')"
+            "SELECT max(disks) AS n FROM (SELECT count() AS disks FROM counterflow.disk_load "
+            "WHERE system = {system:String} AND ts >= parseDateTime64BestEffort({ts:String}, 3, 'UTC') GROUP BY ts)"
         )
         host = f"{self.name}-{self.recordings.index(recording)}"
         rows = self.answers(lambda: self.reader.rows(sql, {"param_system": host, "param_ts": f"{ts:%FT%TZ}"}))

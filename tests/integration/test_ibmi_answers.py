@@ -211,7 +211,7 @@ def test_shares_of_processors_and_the_cost_of_applying(admin: ClickHouse) -> Non
     mix = {"logical_io": 110, "reads": 0, "inserts": 60, "other": 50, "commits": 10, "rollbacks": 0}
     insert(admin, "io_mix", result(grouping="job", name="QDBMSRVR", split="four-way", exposure_pct=100, **mix))
     shares = {row["name"]: (row["cores_avg"], row["share_pct"]) for row in answer(admin, "cpu_by_group")}
-    assert shares == {"QDBMSRVR": (0.5, 25), "DEPT7": (0.2, 10)}
+    assert shares == {"QDBMSRVR": (0.5, 25), "QDBMSR": (0.5, 25), "DEPT7": (0.2, 10)}
     [row] = answer(admin, "mirror_apply")
     assert (row["changes"], row["cpu_us_per_change"]) == (100, 500_000)
 

@@ -35,7 +35,7 @@ from tests.support.hostile import NAMES
 
 NewStack = Callable[[], StackSettings]
 SAMPLE = Path(__file__).parents[2] / "samples/nmon/aix_generated.nmon"
-COUNTERS, RESULTS = "counterflow.disk.v2", "counterflow.disk_total.v2"
+COUNTERS, RESULTS = "counterflow.disk.v2", "counterflow.io_mix.v2"
 AUTHENTICATION_FAILED, NOT_ENOUGH_PRIVILEGES, READONLY, VIOLATES = 516, 497, 164, 452
 
 

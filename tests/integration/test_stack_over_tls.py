@@ -56,10 +56,10 @@ def test_jobs_are_listed_cancelled_and_submitted_again(line: StackSettings) -> N
 
     before = listed()
     assert {name: state for name, (state, _) in before.items()} == dict.fromkeys(all_jobs(), "RUNNING")
-    assert counterflow(line, "jobs", "cancel", "footprint").stdout == "footprint cancelled\n"
-    until(lambda: listed()["footprint"][0] == "RUNNING", 60)  # by the part that watches
-    assert listed()["footprint"][1] != before["footprint"][1]
-    assert counterflow(line, "jobs", "submit", "footprint").stdout == "footprint running\n"
+    assert counterflow(line, "jobs", "cancel", "io_mix").stdout == "io_mix cancelled\n"
+    until(lambda: listed()["io_mix"][0] == "RUNNING", 60)  # by the part that watches
+    assert listed()["io_mix"][1] != before["io_mix"][1]
+    assert counterflow(line, "jobs", "submit", "io_mix").stdout == "io_mix running\n"
 
 
 def test_the_doctor_finds_a_certificate_that_expires(line: StackSettings) -> None:

@@ -13,7 +13,9 @@ from counterflow.base.clickhouse import ClickHouse, Settings
 from counterflow.dashboards.definition import charts, variables
 from counterflow.dashboards.macros import All, Range, expand
 from counterflow.pipelines.landing.rollups import refresh
+from counterflow.schemas.definition import datasets
 from counterflow.stack.settings import StackSettings
+from tests.support.behind import behind
 from tests.support.tables import empty_tables
 
 Row = dict[str, Any]
@@ -75,8 +77,10 @@ def others() -> Iterator[tuple[str, Row]]:
 def client(clickhouse: StackSettings) -> Iterator[ClickHouse]:
     with empty_tables(clickhouse) as admin:
         tables: dict[str, list[Row]] = {}
-        for table, row in (*of_a_run("without", BEGIN, 120), *of_a_run("with", LATER, 180), *others()):
-            tables.setdefault(table, []).append(row)
+        for name, given in (*of_a_run("without", BEGIN, 120), *of_a_run("with", LATER, 180), *others()):
+            is_view = datasets()[name].role == "view"
+            for table, row in behind(name, given) if is_view else [(name, given)]:
+                tables.setdefault(table, []).append(row)
         for table, rows in tables.items():
             for _ in range(2):  # what is sent again must not count twice
                 body = b"\n".join(map(orjson.dumps, rows))

@@ -170,7 +170,13 @@ def disk_load(published: Sequence[Record]) -> Rows:
     disks = {}
     for row in first_of_each(published, "system", "disk", "ts"):
         key = {"system": row["system"], "disk": row["disk"], "ts": row["ts"]}
-        disks[tuple(key.values())] = load([row], alone=True, **key, leaf=row["leaf"])
+        disks[tuple(key.values())] = load(
+            [row],
+            alone=True,
+            **key,
+            **{name: row.get(name) for name in ("source", "leaf", "asp", "service_ms", "wait_ms")},
+            device_type=row.get("device_type", ""),
+        )
     return disks
 
 
@@ -327,6 +333,7 @@ def wait_signature(published: Mapping[str, Sequence[Record]]) -> Rows:
                 for name in ("job", "job_name", "job_user", "subsystem")
             },
             "total_s": over(sums(rows, "wait_ms"), 1000),
+            "held_up_s": sum((sums(groups.get((name,), []), "wait_ms") or 0.0) / 1000 for name in WAIT_GROUPS[1:-1]),
             **{f"{name}_s": (sums(groups.get((name,), []), "wait_ms") or 0.0) / 1000 for name in WAIT_GROUPS},
             **{f"{name}_waits": sums(groups.get((name,), []), "waits") for name in WAIT_GROUPS},
         }

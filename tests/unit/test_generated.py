@@ -81,14 +81,14 @@ def test_records_that_break_their_schema_are_all_named() -> None:
 def test_inserts_of_a_job_are_compared_with_its_dataset() -> None:
     sql = """
     -- INSERT INTO nowhere SELECT 1
-    INSERT INTO job_cpu (ts, `system`, n, name, tasks, groupnig) SELECT 1;
-    INSERT INTO tape (ts) SELECT 1; INSERT INTO footprint SELECT 1
+    INSERT INTO io_mix (ts, `system`, n, name, groupnig) SELECT 1;
+    INSERT INTO tape (ts) SELECT 1; INSERT INTO link_load SELECT 1
     """
     assert list(agreement.inserts("query.sql", sql, datasets())) == [
-        "query.sql: job_cpu has no column `groupnig`",
-        "query.sql: job_cpu.grouping is never null, but not inserted",
+        "query.sql: io_mix has no column `groupnig`",
+        "query.sql: io_mix.grouping is never null, but not inserted",
         "query.sql: INSERT INTO tape: no definition has it",
-        "query.sql: INSERT INTO footprint: names no columns",
+        "query.sql: INSERT INTO link_load: names no columns",
     ]
 
 

@@ -111,8 +111,8 @@ def test_only_kafkas_writers_write() -> None:
     writes = {(grant.user, grant.name) for grant in grants() if grant.operation.name == "WRITE"}
     assert {user for user, _ in writes} == {"agent", "flink", "replay"}
     assert ("agent", "counterflow.disk.") in writes
-    assert ("agent", "counterflow.disk_total.") not in writes
-    assert ("flink", "counterflow.disk_total.") in writes
+    assert ("agent", "counterflow.io_mix.") not in writes
+    assert ("flink", "counterflow.io_mix.") in writes
     assert ("flink", "counterflow.disk.") not in writes
     assert {grant.user for grant in grants()} == set(USERS) - {"admin"}
 
