@@ -19,7 +19,6 @@ from tests.support.agents import until
 from tests.support.dds import Authority
 
 SAMPLES = Path(__file__).parents[2] / "samples/nmon"
-TWICE = ("linux_16n_full.nmon", "linux_16n_plain.nmon")
 PARTS = {"supervisor", "kafka", "clickhouse", "jobmanager", "taskmanager", "lander", "exporter", "jobs", "health"}
 
 

@@ -34,11 +34,6 @@ def test_a_sink_table_upserts_by_natural_key() -> None:
     assert "'connector' = 'upsert-kafka'" in sql
 
 
-def test_a_long_dataset_names_its_metrics_by_its_columns() -> None:
-    assert "concat('counter.', concat(`section`, '.', `counter`))" in migration(COUNTER)
-    assert "'disk.busy_pct'" in migration(DISK)
-
-
 def test_a_result_feeds_neither_ledger_nor_rollup() -> None:
     assert "MATERIALIZED VIEW" not in migration(CPU)
 
