@@ -490,6 +490,7 @@ class Lander:
                     landed=oldest,
                 )
         consumer.incremental_assign(begin)
+        consumer.store_offsets(offsets=begin)  # committed where nothing was: else nobody would miss what Kafka deletes
         consumer.resume(begin)
         if waiting := [at for at in begin if self._lane((at.topic, at.partition)).paused]:
             consumer.pause(waiting)
