@@ -12,23 +12,24 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any, cast
 
 import httpx
 import orjson
 import structlog
-from confluent_kafka import Consumer, IsolationLevel, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from confluent_kafka import Message as KafkaMessage
-from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined] # its stub forgets to export one
+from confluent_kafka.admin import AdminClient
 
 from counterflow.base.clickhouse import ClickHouseError
 from counterflow.base.errors import CounterflowError
 from counterflow.base.kafka import Kafka
 from counterflow.base.kafka_trouble import Trouble
 from counterflow.pipelines.landing import metrics
-from counterflow.pipelines.landing.batch import Limits, Message, fill
+from counterflow.pipelines.landing.batch import Limits, Message
+from counterflow.pipelines.landing.ends import Ends
+from counterflow.pipelines.landing.lane import Key, Lane
 from counterflow.pipelines.landing.refusals import WINDOW, Outcome, newest, share
 from counterflow.pipelines.landing.stillness import END_S, PROBLEM_S, Stillness
 from counterflow.pipelines.landing.writer import Abandoned, Landed, ShardAway, Writer
@@ -44,51 +45,10 @@ _INSERTS = 2  # concurrently
 _LONGEST_WAIT_S = 10.0
 _KAFKA_TIMEOUT_S = 10.0
 _STILL_S = 30.0
-_ENDS_EVERY_S = 5.0
 _REFRESH_EVERY_S = 60.0
 _REFRESH_IDLE_S = 10.0  # live systems send a little each second, and each refresh costs queries
 
-Key = tuple[str, int]
-
 log = structlog.get_logger()
-
-
-@dataclass
-class Lane:
-    """What is read, inserted and paused together: a topic; where there are shards, one of its partitions.
-
-    `messages` were read and not inserted yet; `read` has the offset behind them in each partition. `inserting` has the
-    same of the insert under way. `failures` counts inserts in a row that failed, the last with `problem`.
-    """
-
-    topic: str
-    messages: list[Message] = field(default_factory=list)
-    read: dict[Key, int] = field(default_factory=dict)
-    size: int = 0
-    begun_at: float = float("-inf")
-    insert: Future[Landed] | None = None
-    inserting: dict[Key, int] = field(default_factory=dict)
-    inserting_size: int = 0
-    paused: bool = False
-    failures: int = 0
-    problem: str = ""
-    retry_at: float = 0.0
-
-    def take(self, limits: Limits) -> list[Message]:
-        """Return the messages of the next batch, and note the offsets behind them as those of the insert under way."""
-        count = fill(self.messages, limits)
-        batch, self.messages = self.messages[:count], self.messages[count:]
-        self.inserting_size = sum(map(len, batch))
-        self.size -= self.inserting_size
-        if self.messages:
-            self.inserting = {(self.topic, message.partition()): message.offset() + 1 for message in batch}
-        else:
-            self.inserting, self.read = self.read, {}
-        return batch
-
-    def forget(self) -> None:
-        """Drop what was read."""
-        self.messages, self.read, self.size = [], {}, 0
 
 
 class Lander:
@@ -149,10 +109,7 @@ class Lander:
         self._watched_at = 0.0
         self._asked_at = float("inf")  # not before this lander is in the group
         self._stillness = Stillness()
-        self._ends: dict[Key, int] = {}
-        """The end of each partition, without open transactions, as Kafka last reported it."""
-        self._ends_asked: dict[TopicPartition, Future[Any]] = {}
-        self._ends_asked_at = 0.0
+        self._ends = Ends(self._admin)
 
     def run(self, stop: threading.Event, *, until_caught_up: bool = False) -> None:
         """Land until `stop` is set, or all that the topics held at the start has landed; then finish open inserts.
@@ -163,7 +120,7 @@ class Lander:
             same id; messages wait and none lands, for no known cause; or, at the end, a topic was stopped for too many
             rejects.
         """
-        ends = self._all_ends() if until_caught_up else None
+        ends = self._ends_now() if until_caught_up else None
         self._consumer.subscribe(
             list(self._tables), on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._lost
         )
@@ -405,8 +362,8 @@ class Lander:
         if now - self._watched_at < 1:
             return
         self._watched_at = now
-        self._ask_ends(now)
-        lag = {key: self._ends[key] - offset for key, offset in self._landed.items() if key in self._ends}
+        ends = self._ends.known(self._landed)
+        lag = {key: ends[key] - offset for key, offset in self._landed.items() if key in ends}
         for key, found in lag.items():
             metrics.LAG.labels(*key).set(max(0, found))
         self._stillness.look(
@@ -427,23 +384,6 @@ class Lander:
         lane = self._lane(key)
         waits_for_clickhouse = bool(lane.insert or lane.failures) or len(self._inserts()) >= _INSERTS
         return not self._connected or waits_for_clickhouse or lane.topic in self._stopped
-
-    def _ask_ends(self, now: float) -> None:
-        """Ask the broker where partitions end: librdkafka knows the end only of those that it reads."""
-        if self._ends_asked and all(answer.done() for answer in self._ends_asked.values()):
-            for partition, answer in self._ends_asked.items():
-                self._ends.pop((partition.topic, partition.partition), None)
-                if answer.exception() is None:
-                    self._ends[partition.topic, partition.partition] = answer.result().offset
-            self._ends_asked = {}
-        if self._landed and not self._ends_asked and now - self._ends_asked_at >= _ENDS_EVERY_S:
-            self._ends_asked_at = now
-            latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
-            self._ends_asked = self._admin.list_offsets(
-                {TopicPartition(*key): latest for key in self._landed},
-                isolation_level=IsolationLevel.READ_COMMITTED,
-                request_timeout=_KAFKA_TIMEOUT_S,
-            )
 
     @property
     def _refreshes(self) -> bool:
@@ -492,6 +432,7 @@ class Lander:
                     landed=oldest,
                 )
         consumer.incremental_assign(begin)
+        consumer.store_offsets(offsets=begin)  # committed where nothing was: else nobody would miss what Kafka deletes
         consumer.resume(begin)
         if waiting := [at for at in begin if self._lane((at.topic, at.partition)).paused]:
             consumer.pause(waiting)
@@ -518,19 +459,9 @@ class Lander:
             lane.inserting = {key: offset for key, offset in lane.inserting.items() if key not in gone}
         log.info("revoked", partitions=len(gone))
 
-    def _all_ends(self) -> dict[Key, int]:
-        """Return the current end of every partition, including open transactions."""
+    def _ends_now(self) -> dict[Key, int]:
         try:
-            topics = self._admin.list_topics(timeout=_KAFKA_TIMEOUT_S).topics
-            partitions = [
-                TopicPartition(name, number)
-                for name in self._tables
-                if name in topics
-                for number in topics[name].partitions
-            ]
-            latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
-            answers = self._admin.list_offsets(dict.fromkeys(partitions, latest))
-            return {(p.topic, p.partition): answer.result().offset for p, answer in answers.items()}
+            return self._ends.now(self._tables)
         except KafkaException as error:
             self._admin.poll(0)  # delivers the cause to `_report`
             raise self._stopped_by(error.args[0]) from error

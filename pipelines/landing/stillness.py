@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
-Key = tuple[str, int]
-"""Topic and number of the partition."""
+from counterflow.pipelines.landing.lane import Key
 
 PROBLEM_S = 30.0
 """After so long it is a problem."""
