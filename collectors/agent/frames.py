@@ -203,20 +203,20 @@ class Frames(Generic[Place]):
 
     def _framed(self, group: _Group[Place]) -> Iterator[Framed[Place] | Broken[Place]]:
         checks = _checks(group.dataset)
-        columns = group.columns(checks.contract.dataset)
+        dataset = checks.contract.dataset
+        columns = group.columns(dataset)
         encoded = checks.encoded(group, columns)
         if encoded is None:
             group, broken = checks.sifted(group)
             yield from broken
-            columns = group.columns(checks.contract.dataset)
-        while len(group):
-            again = _Group[Place](group.dataset, group.shared)
-            if not checks.are_distinct(columns, len(group)):
-                group, again = _distinct(group, checks.contract.entities(columns))
-                columns, encoded = group.columns(checks.contract.dataset), None
-            yield from self._encoded(group, columns, encoded, checks)
-            group, encoded = again, None
-            columns = group.columns(checks.contract.dataset)
+            if not len(group):
+                return
+            columns = group.columns(dataset)
+        while not checks.are_distinct(columns, len(group)):
+            first, group = _distinct(group, checks.contract.entities(columns))
+            yield from self._encoded(first, first.columns(dataset), None, checks)
+            columns, encoded = group.columns(dataset), None
+        yield from self._encoded(group, columns, encoded, checks)
 
     def _encoded(
         self, group: _Group[Place], columns: Columns, encoded: Encoded | None, checks: _Checks
