@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 import yaml
 from confluent_kafka.admin import AdminClient
-from counterflow.pipelines.jobs.written import ends
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.kafka import Kafka, Secret
@@ -69,13 +68,6 @@ def test_publish_ends_with_it_at_once(kafka: StackSettings, tmp_path: Path, case
         publish_files([SAMPLE], kafka=connection, agent_id=f"publish-{case}")
     assert words in raised.value.message
     assert raised.value.hint
-
-
-def test_jobs_name_it_where_they_request_the_ends_of_topics(kafka: StackSettings, tmp_path: Path) -> None:
-    connection, words = refused(kafka, tmp_path, "password")
-    with pytest.raises(CounterflowError, match=r"topic counterflow\.disk\.v2") as raised:
-        ends(connection, "counterflow.disk.v2")
-    assert words in raised.value.message
 
 
 def test_a_lander_with_a_wrong_password_names_it(kafka: StackSettings, tmp_path: Path) -> None:
