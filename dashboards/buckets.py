@@ -72,7 +72,7 @@ def _behind(tables: frozenset[str]) -> frozenset[str]:
     for table in tables:
         if dataset := datasets().get(table):
             read = dataset.counts.manifests if dataset.counts else (table,) if dataset.role == "counter" else ()
-            found |= {*read, *_behind(frozenset(dataset.reads))}
+            found |= {*read, *_behind(frozenset(dataset.reads[:1]))}
         elif table in _views():
             found |= _behind(_views()[table])
     return frozenset(name for name in found if datasets()[name].measured)

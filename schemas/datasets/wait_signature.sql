@@ -1,5 +1,6 @@
 -- A group without time in the interval is 0: the counters cover every bucket, and one without time has no row. A task
--- whose job is not known has no row. Of the two rows of a job that changed its subsystem, the greatest value stays.
+-- whose job is not known, or of which no time is counted, has no row. Of the two rows of a job that changed its
+-- subsystem, the greatest value stays.
 SELECT
   ts, max(w.interval_s) AS interval_s, system, task,
   max(w.job) AS job, max(w.job_name) AS job_name, max(w.job_user) AS job_user, max(w.subsystem) AS subsystem,
@@ -33,4 +34,4 @@ FROM
   WHERE isNotNull(j.task)
 ) AS w
 GROUP BY system, task, ts
-HAVING countIf(wait_group != '') > 0 AND (task = '*' OR isNotNull(job))
+HAVING count(w.wait_ms) > 0 AND (task = '*' OR isNotNull(job))

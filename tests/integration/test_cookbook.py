@@ -12,10 +12,11 @@ import pytest
 
 from counterflow.analysis.queries import BEGINNING, END, queries, run_stored
 from counterflow.base.clickhouse import ClickHouse
-from counterflow.schemas.definition import datasets
+from counterflow.schemas.definition import published
 from counterflow.schemas.migrations import migrate
 from counterflow.stack.settings import StackSettings
 from tests.support.everything import TIMES, rows_of
+from tests.support.tables import insert
 
 SEPARATE = {
     *("configuration_changes", "link_skew", "provisional_results", "resync_progress", "sync_io_links"),
@@ -30,7 +31,7 @@ def admin(clickhouse: StackSettings) -> Iterator[ClickHouse]:
     with ClickHouse(clickhouse.clickhouse_url, "admin", clickhouse.clickhouse_password("admin")) as client:
         client.post("DROP DATABASE IF EXISTS counterflow SYNC")
         migrate(client)
-        for dataset in datasets().values():
+        for dataset in published().values():
             rows = [*rows_of(dataset, "all", nulls=False), *rows_of(dataset, "nothing", nulls=True)]
             insert(client, dataset.dataset, *rows)
         yield client
@@ -42,11 +43,6 @@ def reader(admin: ClickHouse, clickhouse: StackSettings) -> Iterator[ClickHouse]
     """The same tables, queried as the user who may only read."""
     with ClickHouse(clickhouse.clickhouse_url, "reader", clickhouse.clickhouse_password("reader")) as client:
         yield client
-
-
-def insert(client: ClickHouse, table: str, *rows: dict[str, Any]) -> None:
-    best_effort = {"date_time_input_format": "best_effort"}
-    client.post(f"INSERT INTO counterflow.{table} FORMAT JSONEachRow", b"\n".join(map(orjson.dumps, rows)), best_effort)
 
 
 def answer(client: ClickHouse, name: str, *systems: str) -> tuple[dict[str, str], list[dict[str, Any]]]:

@@ -20,7 +20,7 @@ from counterflow.dashboards.definition import Chart, charts, variables
 from counterflow.dashboards.macros import Range, expand
 from counterflow.pipelines.audit.results import audited, compare
 from counterflow.pipelines.landing.rollups import refresh
-from counterflow.schemas.definition import datasets
+from counterflow.schemas.definition import published
 from counterflow.schemas.migrations import migrate
 from counterflow.schemas.sharding import LOCAL
 from counterflow.stack.settings import StackSettings
@@ -43,7 +43,7 @@ def answers(
         )  # fmt: skip
         one.post("DROP DATABASE IF EXISTS counterflow SYNC")
         migrate(one)
-        for dataset in datasets().values():
+        for dataset in published().values():
             for system, shard in (("all", first), ("nothing", second)):
                 rows = [row | LANDED for row in rows_of(dataset, system, nulls=system == "nothing")]
                 insert(one, dataset.dataset, *rows)

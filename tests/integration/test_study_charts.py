@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -73,15 +73,20 @@ def others() -> Iterator[tuple[str, Row]]:
         yield "config", published(BEGIN, **site, name=name, value=text)
 
 
+def by_table(given: Iterable[tuple[str, Row]]) -> dict[str, list[Row]]:
+    """Return rows by table; of a view, the counters behind them."""
+    tables: dict[str, list[Row]] = {}
+    for name, whole in given:
+        for table, row in behind(name, whole) if datasets()[name].role == "view" else [(name, whole)]:
+            tables.setdefault(table, []).append(row)
+    return tables
+
+
 @pytest.fixture(scope="module")
 def client(clickhouse: StackSettings) -> Iterator[ClickHouse]:
     with empty_tables(clickhouse) as admin:
-        tables: dict[str, list[Row]] = {}
-        for name, given in (*of_a_run("without", BEGIN, 120), *of_a_run("with", LATER, 180), *others()):
-            is_view = datasets()[name].role == "view"
-            for table, row in behind(name, given) if is_view else [(name, given)]:
-                tables.setdefault(table, []).append(row)
-        for table, rows in tables.items():
+        given = (*of_a_run("without", BEGIN, 120), *of_a_run("with", LATER, 180), *others())
+        for table, rows in by_table(given).items():
             for _ in range(2):  # what is sent again must not count twice
                 body = b"\n".join(map(orjson.dumps, rows))
                 admin.post(f"INSERT INTO counterflow.{table} FORMAT JSONEachRow", body, INSERT)
@@ -163,10 +168,7 @@ def test_a_counter_is_the_same_from_either_rollup(client: ClickHouse, bucket_s: 
 def test_two_runs_of_one_label_are_kept_apart(client: ClickHouse) -> None:
     """This test comes last, since it reuses the label of another run."""
     again = BEGIN + timedelta(days=14)
-    tables: dict[str, list[Row]] = {}
-    for table, row in of_a_run("with", again, 240):
-        tables.setdefault(table, []).append(row)
-    for table, rows in tables.items():
+    for table, rows in by_table(of_a_run("with", again, 240)).items():
         client.post(f"INSERT INTO counterflow.{table} FORMAT JSONEachRow", b"\n".join(map(orjson.dumps, rows)), INSERT)
     earlier = f"with {LATER:%Y-%m-%d %H:%M}"
     runs = {row["Run"]: row["Begin"][:16] for row in drawn(client, "runs", 60)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -569,3 +570,23 @@ def test_a_pair_of_q_replication_comes_out_as_published(tables: ClickHouse) -> N
     assert (first["capture_ms"], first["rows_per_s"], first["transactions_per_s"]) == (2000, 22175, 1228)
     idle = rows["replicated", "apply", "Q1", f"{NOW + timedelta(minutes=1):%FT%TZ}"]
     assert (idle["idle"], idle["missing"], idle.get("end_to_end_ms")) == (True, "idle", None)
+
+
+VIEWS = [name for name, dataset in datasets().items() if dataset.role == "view"]
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view_reads_what_its_definition_states(tables: ClickHouse, name: str) -> None:
+    tree = tables.post(f"EXPLAIN QUERY TREE run_passes = 1 {datasets()[name].select}").decode()
+    assert set(re.findall(r"table_name: counterflow\.(\w+)", tree)) == set(datasets()[name].reads)
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view_reads_only_the_days_and_the_system_that_are_asked_for(tables: ClickHouse, name: str) -> None:
+    """The key of a table begins with the system, its partitions are days."""
+    only = f"system = 'a' AND ts > '{NOW - timedelta(days=1):%F %T}' AND ts <= '{NOW:%F %T}'"
+    plan = tables.post(f"EXPLAIN indexes = 1 SELECT * FROM counterflow.{name} WHERE {only}").decode()
+    assert "ReadFromMergeTree" in plan
+    for read in plan.split("ReadFromMergeTree")[1:]:
+        assert "(toYYYYMMDD(ts) in " in read.partition("Partition")[2], read
+        assert "(system in [" in read.partition("PrimaryKey")[2], read

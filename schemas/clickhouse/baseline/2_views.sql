@@ -196,7 +196,8 @@ ALTER TABLE counterflow.replication_lag {on_cluster}
 
 CREATE OR REPLACE VIEW counterflow.wait_signature {on_cluster} AS
 -- A group without time in the interval is 0: the counters cover every bucket, and one without time has no row. A task
--- whose job is not known has no row. Of the two rows of a job that changed its subsystem, the greatest value stays.
+-- whose job is not known, or of which no time is counted, has no row. Of the two rows of a job that changed its
+-- subsystem, the greatest value stays.
 SELECT
   ts, max(w.interval_s) AS interval_s, system, task,
   max(w.job) AS job, max(w.job_name) AS job_name, max(w.job_user) AS job_user, max(w.subsystem) AS subsystem,
@@ -230,7 +231,7 @@ FROM
   WHERE isNotNull(j.task)
 ) AS w
 GROUP BY system, task, ts
-HAVING countIf(wait_group != '') > 0 AND (task = '*' OR isNotNull(job))
+HAVING count(w.wait_ms) > 0 AND (task = '*' OR isNotNull(job))
 COMMENT 'How long one task, or all of a system together (`task` = `*`), ran and waited over one interval, in the groups of Performance Data Investigator. The view `wait_profile` has the same by subsystem, user, job and generic job.';
 
 ALTER TABLE counterflow.wait_signature {on_cluster}
