@@ -25,14 +25,16 @@ _FORMAT = re.compile(r"\bFORMAT\s+(\w+)\s*(?:SETTINGS\b.*)?;?\s*\Z", re.IGNORECA
 _ROWS = re.compile(r"(?:\s|\(|--[^\n]*\n|/\*.*?\*/)*(?:SELECT|WITH)\b", re.IGNORECASE | re.DOTALL)
 _WHOLE = re.compile(r"\bTOTALS\b|\bINTO\s+OUTFILE\b", re.IGNORECASE)
 """What a statement has whose result is not read block by block."""
-_SETTINGS = (
+_SETTINGS = {
     # compiling an expression takes longer than it saves in a process that runs each query once
-    "SET compile_expressions = 0, compile_aggregate_expressions = 0, compile_sort_description = 0, "
+    "compile_expressions": "0",
+    "compile_aggregate_expressions": "0",
+    "compile_sort_description": "0",
     # a folder may hold any number of days; by default the engine refuses an insert of more than a hundred
-    "max_partitions_per_insert_block = 0, "
+    "max_partitions_per_insert_block": "0",
     # times without a zone are those of the machine otherwise
-    "session_timezone = 'UTC'"
-)
+    "session_timezone": "UTC",
+}
 _CODE = re.compile(r"Code: (\d+)\. ")
 
 
@@ -64,7 +66,7 @@ class Embedded(ClickHouse):
             ) from None
         self._set: dict[str, str] = {}
         self._lock = Lock()
-        self.post(_SETTINGS)
+        self.post("SET " + ", ".join(f"{name} = {_quoted(value)}" for name, value in _SETTINGS.items()))
         if not writable:
             self.post("SET readonly = 2")
 
@@ -132,7 +134,8 @@ class Embedded(ClickHouse):
         form = written.pop("default_format", "TabSeparated")
         parameters = {name.removeprefix("param_"): v for name, v in written.items() if name.startswith("param_")}
         wanted = {name: value for name, value in written.items() if not name.startswith("param_")}
-        changes = dict.fromkeys(self._set.keys() - wanted.keys(), "DEFAULT")
+        reset = self._set.keys() - wanted.keys()
+        changes = {name: _quoted(_SETTINGS[name]) if name in _SETTINGS else "DEFAULT" for name in reset}
         changes |= {name: _quoted(value) for name, value in wanted.items() if self._set.get(name) != value}
         if changes:
             self._session.query("SET " + ", ".join(f"{name} = {value}" for name, value in changes.items()))
