@@ -146,7 +146,7 @@ class Layout:
 
     def of(self, rows: Sequence[Row], seconds: float | None, known: Known) -> Columns:
         """Return the columns of rows whose numbers are converted, of an interval of so many seconds."""
-        values = list(zip(*rows, strict=True))
+        values = list(zip(*rows, strict=True)) or [()] * len(self.columns)  # of no rows, empty columns
         found: dict[str, Column] = {name: values[place] for name, place in self.inputs.items()}
         for name, place in self.texts.items():
             found[name] = [text.strip() or None for text in values[place]]
