@@ -162,7 +162,8 @@ class _Judge:
     _left_out: Counter[tuple[Any, ...]] = field(default_factory=Counter)
 
     def record(self, record: Record) -> Iterator[Item]:
-        fields, faults = record.fields, []
+        fields = record.fields
+        faults: list[str] = []
         if record.dataset == "manifest" and self._left_out:
             fields = self._recounted(fields)
         if self._interval_is_impossible(fields, faults):
@@ -286,5 +287,6 @@ def _place(dataset: str, fields: Row) -> str:
 
 
 def _reject(detail: str, fields: Row, none_kept: bool) -> Reject:
-    kept = "none" if none_kept else "part"
-    return Reject(Reason.OUT_OF_RANGE, detail, kept, system=fields.get("system"), ts=fields.get("ts"))
+    return Reject(
+        Reason.OUT_OF_RANGE, detail, "none" if none_kept else "part", system=fields.get("system"), ts=fields.get("ts")
+    )

@@ -209,7 +209,10 @@ def resumable(items: Iterable[Item], complete: bool = False) -> Iterator[Item]:
 class Format(Protocol):
     """A format: one module under `collectors/formats/`, found by its `FORMAT`."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """Name of the format."""
+        ...
 
     def recognises(self, head: bytes) -> bool:
         """Return whether a file that begins with `head` (up to 64 KiB) is of this format."""
