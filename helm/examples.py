@@ -41,7 +41,7 @@ def run(
 def template(values: Path, *settings: str) -> str:
     """Return all manifests of a release named `counterflow`, hooks included."""
     chosen = [word for setting in settings for word in ("--set", setting)]
-    release = ("counterflow", ".", "--namespace", "counterflow", "--values", values, *chosen)
+    release: list[str | Path] = ["counterflow", ".", "--namespace", "counterflow", "--values", values, *chosen]
     return run("helm", "template", *release, "--kube-version", KUBERNETES)
 
 
