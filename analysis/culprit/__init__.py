@@ -148,20 +148,23 @@ def views() -> str:
 
 
 def spell(client: ClickHouse, system: str, rule: str, states: tuple[str, ...], entity: str | None) -> Period | None:
-    """Return the newest spell in which a rule showed one of `states`, with the hour before it; None without any."""
+    """Return the newest spell in which a rule showed one of `states`, with the hour before it; None without any.
+
+    The time in question begins with the signal that raised the state: what happened while it was counted is not quiet.
+    """
     found = client.rows(
         _SPELL, {"param_system": system, "param_rule": rule, "param_entity": entity or "", "param_states": list(states)}
     )
     if not found:
         return None
     begin, end = (
-        datetime.fromisoformat(found[0][name].replace("Z", "")).replace(tzinfo=UTC) for name in ("start_ts", "end_ts")
+        datetime.fromisoformat(found[0][name].replace("Z", "")).replace(tzinfo=UTC) for name in ("onset_ts", "end_ts")
     )
     return Period(begin - QUIET, begin, end)
 
 
 _SPELL = """
-SELECT start_ts, end_ts FROM counterflow.verdict_spell
+SELECT onset_ts, end_ts FROM counterflow.verdict_spell
 WHERE system = {system:String} AND rule = {rule:String} AND has({states:Array(String)}, state)
   AND (empty({entity:String}) OR entity = {entity:String})
 ORDER BY end_ts DESC

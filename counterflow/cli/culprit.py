@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -69,6 +69,7 @@ def command(
         assert begin is not None and end is not None  # noqa: S101, PT018 - as checked above
         period = Period(begin - timedelta(minutes=before_min), begin, end)
         found = list(changes(client, system, period))
+        quiet_min = round(_recorded(client, system, period.quiet, begin) / 60)
         if not found:
             _require_rows(client, system, period)
     if as_json:
@@ -77,7 +78,7 @@ def command(
         sys.stdout.buffer.writelines(orjson.dumps(one._asdict(), option=orjson.OPT_APPEND_NEWLINE) for one in found)
         return
     out = console()
-    when = f"{begin:%F %T} to {end:%F %T} UTC, against the {before_min} minutes before"
+    when = f"{begin:%F %T} to {end:%F %T} UTC, against the {quiet_min} minutes before that were recorded"
     out.print(inert(f"{system}, {when}"), markup=False)
     if not found:
         out.print("Nothing collected in both times has changed.")
@@ -107,8 +108,14 @@ def _require_rows(client: ClickHouse, system: str, period: Period) -> None:
             raise nothing_recorded(client, f"of {system} from {times['param_begin']} to {times['param_end']} UTC")
 
 
+def _recorded(client: ClickHouse, system: str, begin: datetime, end: datetime) -> float:
+    """Return the seconds from the first record between two times to the later one; 0 where there is none."""
+    rows = client.rows(_RECORDED, {"param_system": system, "param_begin": stated(begin), "param_end": stated(end)})
+    firsts = [datetime.fromisoformat(row["first"]).replace(tzinfo=UTC) for row in rows]
+    return (end - max(begin, min(firsts))).total_seconds() if firsts else 0.0
+
+
 _RECORDED = """
-SELECT 1 FROM counterflow.system_day FINAL
+SELECT first_ts AS first FROM counterflow.system_day FINAL
 WHERE system = {system:String} AND first_ts < {end:DateTime64(3, 'UTC')} AND last_ts > {begin:DateTime64(3, 'UTC')}
-LIMIT 1
 """

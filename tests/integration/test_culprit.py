@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import orjson
 import pytest
 
 from counterflow.analysis.culprit import Change, Period, changes, measures, spell
@@ -173,6 +174,22 @@ def test_the_newest_spell_of_a_rule_is_the_time_in_question(client: ClickHouse) 
     period = spell(client, SYSTEM, "roce_cap", ("CAPPED",), "G")
     assert period == Period(NOON - timedelta(hours=1), NOON, NOON + timedelta(minutes=3))
     assert spell(client, SYSTEM, "roce_cap", ("CAPPED",), "H") is None
+
+
+def test_quiet_time_ends_where_the_signal_began_and_not_where_it_raised_the_state(client: ClickHouse) -> None:
+    """Three intervals of the signal raise it: two of them have the state before, and are not quiet."""
+    rows = list(judged())
+    for number, row in zip(range(-9, 6), rows, strict=True):
+        row["evidence"] = orjson.dumps({"figures": {"raising": max(0, number + 2) if number <= 3 else 0}}).decode()
+    insert(client, "verdict", rows)
+    period = spell(client, SYSTEM, "roce_cap", ("CAPPED",), "G")
+    assert period == Period(NOON - timedelta(minutes=62), NOON - timedelta(minutes=2), NOON + timedelta(minutes=3))
+    [row] = client.rows(
+        "SELECT begin FROM counterflow.culprit_period("
+        "systems = [{system:String}], since = '2026-05-04 11:55:00', until = '2026-05-04 12:05:00')",
+        {"param_system": SYSTEM},
+    )
+    assert row["begin"] == "2026-05-04 11:58:00.000"
 
 
 def test_every_measure_is_a_statement_that_the_tables_take(client: ClickHouse) -> None:

@@ -202,6 +202,9 @@ CREATE OR REPLACE VIEW counterflow.verdict_spell {on_cluster} AS
 SELECT
   rule, system, entity_type, entity, state,
   min(ts) - toIntervalMillisecond(toUInt64(1000 * coalesce(argMin(interval_s, ts), 0))) AS start_ts,
+  start_ts - toIntervalMillisecond(toUInt64(1000 * coalesce(argMin(interval_s, ts), 0) * (greatest(
+    1, JSONExtractUInt(evidence, 'figures', 'raising'), JSONExtractUInt(evidence, 'figures', 'near_in_a_row')
+  ) - 1))) AS onset_ts,
   max(ts) AS end_ts,
   count() AS intervals,
   countIf(stale) AS stale_intervals,
@@ -218,6 +221,7 @@ ALTER TABLE counterflow.verdict_spell {on_cluster}
   COMMENT COLUMN `entity` 'Name of the entity within the system.',
   COMMENT COLUMN `state` 'State of the entity throughout the spell.',
   COMMENT COLUMN `start_ts` 'Beginning of the first interval of the spell, UTC.',
+  COMMENT COLUMN `onset_ts` 'Beginning of the first interval of the signal that raised the state, UTC; of a state that no count raised, start_ts.',
   COMMENT COLUMN `end_ts` 'End of the last interval of the spell, UTC.',
   COMMENT COLUMN `intervals` 'Verdicts of the spell. [intervals; gauge]',
   COMMENT COLUMN `stale_intervals` 'Intervals among them that allowed no verdict and kept the state. [intervals; gauge]',
@@ -425,6 +429,9 @@ SELECT
   rule, system, entity_type, entity, state,
   since - toIntervalMillisecond(toUInt64(1000 * coalesce(argMin(interval_s, ts), 0))) AS begin_ts,
   min(ts) - toIntervalMillisecond(toUInt64(1000 * coalesce(argMin(interval_s, ts), 0))) AS start_ts,
+  start_ts - toIntervalMillisecond(toUInt64(1000 * coalesce(argMin(interval_s, ts), 0) * (greatest(
+    1, JSONExtractUInt(evidence, 'figures', 'raising'), JSONExtractUInt(evidence, 'figures', 'near_in_a_row')
+  ) - 1))) AS onset_ts,
   max(ts) AS end_ts,
   count() AS intervals,
   countIf(stale) AS stale_intervals,
@@ -434,7 +441,7 @@ SELECT
 FROM counterflow.verdict AS v FINAL
 WHERE v.ts > {since:DateTime64(3)} AND v.ts <= {until:DateTime64(3)}
 GROUP BY rule, system, entity_type, entity, state, since
-COMMENT 'Spells of a state within a range, verdict_spell_within(since = ..., until = ...): from start_ts, the beginning of its first interval there, to end_ts, the end of its last; begin_ts is when it began, even before the range, longest_s the length of its longest interval; reason and evidence are those of the first.';
+COMMENT 'Spells of a state within a range, verdict_spell_within(since = ..., until = ...): from start_ts, the beginning of its first interval there, to end_ts, the end of its last; begin_ts is when it began, even before the range, onset_ts when the signal that raised it did, longest_s the length of its longest interval; reason and evidence are those of the first.';
 
 -- Changes that the site file dates, and those that intervals show: the capacity of a link, the path of a log.
 CREATE OR REPLACE VIEW counterflow.config_change_within {on_cluster} AS

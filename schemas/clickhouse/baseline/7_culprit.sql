@@ -118,7 +118,7 @@ SELECT
 FROM
 (
   SELECT
-    count() > 0 AS found, argMax((toString(system), begin_ts, end_ts), (end_ts, system, rule, entity)) AS newest,
+    count() > 0 AS found, argMax((toString(system), onset_ts, end_ts), (end_ts, system, rule, entity)) AS newest,
     greatest({since:DateTime64(3, 'UTC')}, last - toIntervalDay(1)) AS since, {until:DateTime64(3, 'UTC')} AS last
   FROM counterflow.verdict_spell_within(since = {since:DateTime64(3, 'UTC')}, until = {until:DateTime64(3, 'UTC')})
   WHERE has({systems:Array(String)}, system) AND concat(rule, ' ', state) IN ('log_ceiling CRITICAL', 'roce_cap CAPPED')
