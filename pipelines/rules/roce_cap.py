@@ -420,7 +420,9 @@ def _suspected(
 
     That nothing fell is no proof that nothing is capped: a link without a share is never OK.
     """
-    lacking = "physical load" if load.phys_bytes_s is None else "line rate" if load.util is None else "capacity"
+    inputs = {"physical load": load.phys_bytes_s, "line rate": i.line_bits_s, "capacity": i.capacity_pct}
+    missing = [name for name, value in inputs.items() if value is None] or ["own share of an idle port"]
+    lacking = " and ".join(filter(None, (", ".join(missing[:-1]), missing[-1])))
     if not history:
         return False, f"{lacking} unknown; no baseline yet"
     why = f"{lacking} unknown; {_drop(p, load, dropped, baseline)}"

@@ -655,6 +655,12 @@ def test_captures_of_both_headings_show_the_cap_with_the_hmc_and_what_is_missing
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert not [one for one in found if "was CAPPED" in one["finding"]]
     assert [one["name"] for one in found if one["system"] == "NEIGHA"] == ["not_judged"]
+    lacking = {one["finding"].rpartition(": ")[2] for one in found if one["name"] == "not_judged"}
+    assert lacking == {"physical load, line rate and capacity unknown"}, "all that is missing, not the first of it"
+    parts = [one["finding"] for one in found if "was not judged for" in one["finding"] and one["system"] == "SRIOVA"]
+    assert [text.partition(", between")[0] for text in parts] == [
+        "roce_cap: 192.0.2.1 192.0.2.2 was not judged for 8 of 13 min"
+    ]
     done = counterflow("look", files / "HMC", "--keep", kept, "--json", home=tmp_path)
     assert done.returncode == 0, done.stderr
     capped = [one for one in map(json.loads, done.stdout.splitlines()) if "was CAPPED for 3 min" in one["finding"]]
