@@ -4,7 +4,7 @@ SELECT
   f.system AS system,
   f.command AS command,
   round(max(f.memory_mb), 1) AS memory_mb_max,
-  argMax(f.ts, f.memory_mb) AS at,
+  argMin(f.ts, (-f.memory_mb, f.ts)) AS at,
   round(sum(f.memory_mb * f.interval_s) / nullIf(sumIf(f.interval_s, f.memory_mb IS NOT NULL), 0), 1) AS memory_mb_avg_when_present
 FROM counterflow.footprint AS f
 WHERE f.memory_mb IS NOT NULL
