@@ -219,13 +219,16 @@ class Line:
                 recording.append(self.burst)
 
     def _result(self, recording: Recording, ts: datetime) -> bool:
+        """Return whether the disks of an interval landed, and its links came back from Flink."""
         sql = (
-            "SELECT max(disks) AS n FROM (SELECT count() AS disks FROM counterflow.disk_load "
-            "WHERE system = {system:String} AND ts >= parseDateTime64BestEffort({ts:String}, 3, 'UTC') GROUP BY ts)"
+            "SELECT (SELECT max(disks) FROM (SELECT count() AS disks FROM counterflow.disk_load "
+            "WHERE system = {system:String} AND ts >= parseDateTime64BestEffort({ts:String}, 3, 'UTC') GROUP BY ts)) AS n, "
+            "(SELECT count() FROM counterflow.link_load "
+            "WHERE system = {system:String} AND ts >= parseDateTime64BestEffort({ts:String}, 3, 'UTC')) AS links"
         )
         host = f"{self.name}-{self.recordings.index(recording)}"
         rows = self.answers(lambda: self.reader.rows(sql, {"param_system": host, "param_ts": f"{ts:%FT%TZ}"}))
-        return bool(rows) and int(rows[0]["n"]) == recording.disks
+        return bool(rows) and int(rows[0]["n"] or 0) == recording.disks and int(rows[0]["links"]) > 0
 
     def _audit(self) -> Verdict | None:
         times = ("--from", f"{self.begin:%FT%TZ}", "--to", f"{self.begin + timedelta(days=2):%FT%TZ}")

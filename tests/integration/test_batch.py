@@ -174,11 +174,12 @@ def test_the_command_computes_as_the_user_that_inserts(
     client: ClickHouse, clickhouse: StackSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = landed(client, "IBM i")["io_mix"]
+    kept = clickhouse.stack_file.read_text() if clickhouse.stack_file.exists() else None
     clickhouse.stack_file.write_text(clickhouse.model_dump_json())
     period = ("--from", f"{BEGIN:%F}", "--to", f"{END:%F}", "--home", str(clickhouse.home))
     try:
         done: Any = CliRunner().invoke(cli, ["jobs", "rerun", "io_mix", *period], catch_exceptions=False)
     finally:
-        clickhouse.stack_file.unlink()
+        clickhouse.stack_file.write_text(kept) if kept else clickhouse.stack_file.unlink()
     assert done.output == f"io_mix: {len(expected):,} rows\n"
     assert len(stored(client, "io_mix")) == len(expected)

@@ -84,7 +84,7 @@ def expected_by_hand() -> list[tuple[str, tuple[str, ...], Record]]:
     }
     return [
         ("io_mix", ("four", "generic_job", "ORDERS", ts), {**whole, **orders, **shares, "n": 2}),
-        ("io_mix", ("four", "partition", "*", ts), {**whole, **orders, "n": 3, "commits": 2.0}),
+        ("io_mix", ("four", "partition", "*", ts), {**whole, **orders, "n": 3, "commits": 3.0}),
         ("io_mix", ("four", "job", "ORDERS02", ts), {"exposure_pct": 18.367346938775510, "read_only": 80.0}),
         ("io_mix", ("three", "user", "ANN", ts), {**three, "n": 2, "exposure_pct": 40.0}),
     ]
