@@ -121,7 +121,7 @@ class Case:
         return list(singly(items))
 
 
-def case(name: str) -> Case:
+def golden(name: str) -> Case:
     """Return a case by its name, `<format>/<case>`."""
     return _by_name()[name]
 

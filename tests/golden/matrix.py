@@ -29,8 +29,7 @@ import zstandard
 
 from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Record, Reject
-from tests.golden.cases import Case
-from tests.golden.cases import case as named
+from tests.golden.cases import Case, golden
 
 PAGE = Path(__file__).parents[2] / "docs/formats/index.md"
 CASES = {
@@ -137,7 +136,7 @@ def cell(format: str, dress: Callable[[bytes], bytes]) -> str:
     ------
     AssertionError : it is neither.
     """
-    case = named(f"{format}/{CASES[format]}")
+    case = golden(f"{format}/{CASES[format]}")
     plain, dressed = _items(case, bytes), _items(case, dress)
     records = [item for item in dressed if isinstance(item, Record)]
     if records == [item for item in plain if isinstance(item, Record)]:
@@ -160,7 +159,7 @@ def table() -> str:
 
 def answer(name: str) -> str:
     """Return what a golden case yields: its datasets, or the sentence of its reject when it yields none."""
-    rows = named(name).expected
+    rows = golden(name).expected
     datasets = sorted({row["dataset"] for row in rows if "dataset" in row} - {"manifest", "quality"})
     if datasets:
         return f"read: {', '.join(f'`{dataset}`' for dataset in datasets)}"
