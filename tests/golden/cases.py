@@ -19,7 +19,7 @@ differs for the case; null removes a value.
 
 `-- name --` begins a file: the first is the input, others are its neighbours. Their lines are taken as they are. The
 mark says what text does not show: `(CRLF)`, `(no newline at the end)`, both, or `(beside)` for a file that is binary,
-encoded, or has control characters: it lies beside the case file as `<case>.<name>`.
+encoded, has control characters or lines such as these: it lies beside the case file as `<case>.<name>`.
 
 Below `----` is what is expected. A line has the dataset and what all its rows of the case share, the lines below have
 the rows: a table with `-` where a value is missing, or an object of JSON each. The rows of one frame are in order, and
@@ -54,6 +54,7 @@ UNRECOGNISED = "unrecognised"
 CRLF, UNENDED, BESIDE = "CRLF", "no newline at the end", "beside"
 _WRITTEN_MISSING = "-"
 _MISSING = object()
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 
 Row = dict[str, Any]
 """A record as `dataset` and `fields` (manifest has a column `dataset`), or a reject by its `reason`."""
@@ -146,7 +147,7 @@ def read(file: Path) -> list[Case]:
 
     Raises
     ------
-    ValueError : a case has no input or no line `----`, or its name is there twice.
+    ValueError : a case has no input or no line `----`, or a mark is unknown.
     """
     head, *parts = re.split(r"^== (\S+)\n", file.read_bytes().decode(), flags=re.MULTILINE)
     shared = {"zone": "UTC"} | (yaml.safe_load(head) or {})
@@ -212,20 +213,17 @@ def _content(file: Path, marks: str, lines: str) -> bytes:
 def _block(dataset: str, rows: list[Row]) -> list[str]:
     """Return a line with what the rows share, and below it the rows, as a table or as JSON, whichever is shorter."""
     written = [{name: _written(value) for name, value in row.items()} for row in rows]
-    shared = {
-        name: value for name, value in rows[0].items() if len({row.get(name, _WRITTEN_MISSING) for row in written}) == 1
-    }
-    names = dict.fromkeys(name for row in rows for name in row if name not in shared)
+    alike = {name for name in rows[0] if len({row.get(name) for row in written}) == 1}
+    shared = {name: value for name, value in rows[0].items() if name in alike}
+    names = dict.fromkeys(name for row in rows for name in row if name not in alike)
     if not names:
         return [_stated(dataset, shared)] * len(rows)
     table = [list(names), *([row.get(name, _WRITTEN_MISSING) for name in names] for row in written)]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    lines = ["  ".join(map(str.ljust, cells, widths)).rstrip() for cells in table]
+    aligned = ["  ".join(map(str.ljust, cells, widths)).rstrip() for cells in table]
     objects = [_json({name: row[name] for name in names if name in row}) for row in rows]
-    return [
-        _stated(dataset, shared),
-        *(f"  {line}" for line in min(lines, objects, key=lambda them: sum(map(len, them)))),
-    ]
+    below = min(aligned, objects, key=lambda lines: sum(map(len, lines)))
+    return [_stated(dataset, shared), *(f"  {line}" for line in below)]
 
 
 def _stated(kind: str, values: Row) -> str:
@@ -234,10 +232,15 @@ def _stated(kind: str, values: Row) -> str:
 
 def _rows(text: str) -> Iterator[Row]:
     """Yield the rows of what `shown` wrote."""
-    for block in re.findall(r"^\S.*\n(?: +.*\n)*", text, re.MULTILINE):
-        head, *lines = block.split("\n")[:-1]
-        kind, _, rest = head.partition(" ")
-        shared = _values(rest)
+    blocks: list[list[str]] = []
+    for line in filter(None, text.split("\n")):
+        if line.startswith("  ") and blocks:
+            blocks[-1].append(line)
+        else:
+            blocks.append([line])
+    for head, *lines in blocks:
+        kind, _, stated = head.partition(" ")
+        shared = _values(stated)
         if kind == "reject":
             yield shared
         elif not lines:
@@ -247,11 +250,8 @@ def _rows(text: str) -> Iterator[Row]:
         else:
             names = lines[0].split()
             for line in lines[1:]:
-                cells = dict(zip(names, _cells(line), strict=True))
-                yield {
-                    "dataset": kind,
-                    "fields": shared | {n: value for n, value in cells.items() if value is not _MISSING},
-                }
+                cells = zip(names, _cells(line), strict=True)
+                yield {"dataset": kind, "fields": shared | {n: cell for n, cell in cells if cell is not _MISSING}}
 
 
 def _values(text: str) -> Row:
@@ -281,17 +281,15 @@ def _value(text: str, at: int) -> tuple[Any, int]:
     """Read the value that begins at a place; return it with the place of its end."""
     if text[at] in '"[{':
         return json.JSONDecoder().raw_decode(text, at)
-    end = text.find(" ", at) % (len(text) + 1)
-    return _plain(text[at:end]), end
+    word = text[at:].partition(" ")[0]
+    return _plain(word), at + len(word)
 
 
 def _plain(word: str) -> Any:
     """Return what a word without quotes stands for."""
     if word == _WRITTEN_MISSING:
         return _MISSING
-    if word in ("null", "true", "false") or re.fullmatch(
-        r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", word, re.ASCII
-    ):
+    if word in ("null", "true", "false") or _NUMBER.fullmatch(word):
         return json.loads(word)
     return word
 
