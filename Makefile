@@ -81,16 +81,10 @@ $(CHART_TOOLS)/.built: helm/tools/go.mod helm/tools/go.sum | $(GO)
 	  GOFLAGS=-mod=readonly GOBIN=$(abspath $(CHART_TOOLS)) $(GO) install tool
 	@mv $(CHART_TOOLS)/cmd $(CHART_TOOLS)/compose && touch $@
 
-$(CHART_TOOLS)/.server: helm/tools/server/go.mod helm/tools/server/go.sum | $(GO)
-	@echo "building kube-apiserver and etcd once: a quarter of an hour" && cd helm/tools/server && \
-	  version=$$(sed -n 's/^\tk8s.io\/kubernetes \(v[^ ]*\).*/\1/p' go.mod) && GOBIN=$(abspath $(CHART_TOOLS)) \
-	  GOFLAGS="-mod=readonly -ldflags=-X=k8s.io/component-base/version.gitVersion=$$version" $(GO) install tool
-	@mv $(CHART_TOOLS)/server $(CHART_TOOLS)/etcd && touch $@
-
 chart: setup ## the files that the Helm chart takes from the rest: run it before you install, upgrade or package from a checkout
 	@$(RUN) helm
 
-helm: setup prometheus $(CHART_TOOLS)/.built $(if $(findstring --server,$(ARGS)),$(CHART_TOOLS)/.server) ## check the chart and the containers; ARGS=--server also queries a real API server
+helm: setup prometheus $(CHART_TOOLS)/.built ## check the chart and the containers
 	@$(RUN) pytest tests/helm $(ARGS)
 
 demo: setup ## the whole line on recordings: read, published, computed, landed, answered

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from helm.schemas import FOLDER as KINDS
-from helm.schemas import KUBERNETES
-
+KUBERNETES = "1.34.0"
+"""The oldest release still maintained: newer ones accept what it accepts."""
+KINDS = Path(__file__).parents[1] / "tests/helm/kinds"
 CHART = Path(__file__).parent / "counterflow"
 TRIAL = Path(__file__).parent / "trial"
 TOOLS = Path(__file__).parents[1] / ".counterflow/tools"
@@ -30,14 +28,10 @@ def run(
     *arguments: str | Path,
     stdin: str = "",
     chart: Path = CHART,
-    environment: Mapping[str, str] | None = None,
 ) -> str:
-    """Run one of the programs in the chart's folder; raises `RuntimeError` with both output streams if it fails.
-
-    `environment` is added to that of this process.
-    """
-    command, env = [program(name), *arguments], {**os.environ, **(environment or {})}
-    result = subprocess.run(command, cwd=chart, env=env, input=stdin, capture_output=True, text=True, check=False)
+    """Run one of the programs in the chart's folder; raises `RuntimeError` with both output streams if it fails."""
+    command = [program(name), *arguments]
+    result = subprocess.run(command, cwd=chart, input=stdin, capture_output=True, text=True, check=False)
     if result.returncode:
         raise RuntimeError(f"{name} {' '.join(map(str, arguments))}:\n{result.stdout}{result.stderr}")
     return result.stdout
@@ -46,20 +40,9 @@ def run(
 @cache
 def template(values: Path, *settings: str) -> str:
     """Return all manifests of a release named `counterflow`, hooks included."""
-    return run("helm", "template", *_release(values, settings), "--kube-version", KUBERNETES)
-
-
-def install(server: Mapping[str, str], values: Path, *settings: str) -> str:
-    """Return what Helm reports of the same release, installed in a dry run; raises `RuntimeError` if it refuses.
-
-    `server` is the environment that gives Helm access to one.
-    """
-    return run("helm", "install", *_release(values, settings), "--dry-run=server", environment=server)
-
-
-def _release(values: Path, settings: Sequence[str]) -> list[str | Path]:
     chosen = [word for setting in settings for word in ("--set", setting)]
-    return ["counterflow", ".", "--namespace", "counterflow", "--values", values, *chosen]
+    release: list[str | Path] = ["counterflow", ".", "--namespace", "counterflow", "--values", values, *chosen]
+    return run("helm", "template", *release, "--kube-version", KUBERNETES)
 
 
 def values_of(example: str) -> Path:

@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from helm.examples import TOOLS
-from helm.schemas import KUBERNETES
+from helm.examples import KUBERNETES, TOOLS
 
 REPOSITORY = Path(__file__).parents[2]
 VERSION = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["version"]

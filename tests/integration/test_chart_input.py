@@ -14,6 +14,7 @@ from counterflow.dashboards.frames import Result
 from counterflow.dashboards.macros import All, Range, bucket_s, expand
 from counterflow.dashboards.server import fetch
 from counterflow.dashboards.shapes import points, problems
+from counterflow.pipelines.landing.rollups import refresh
 from counterflow.schemas.definition import datasets
 from counterflow.stack.settings import StackSettings
 from tests.support.tables import empty_tables, insert
@@ -75,6 +76,7 @@ def test_a_million_series_are_twelve_and_the_others(reader: ClickHouse, clickhou
             f" SELECT toDateTime({int(END.timestamp())}, 'UTC'), 60, 'A', 'nmon', 'many', number, now(),"
             " 'VM', toString(number), 'many', number FROM numbers(1000000)"
         )
+        refresh(admin)
     chosen = {"metric": "counter.VM.many", "system": All(["A"]), "instance": All(["0"])}
     for name in (place.chart for row in boards()["cf-any-counter"].rows for place in row.panels):
         for bucket in (60, 3600):

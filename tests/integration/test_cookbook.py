@@ -12,6 +12,7 @@ import pytest
 
 from counterflow.analysis.queries import BEGINNING, END, queries, run_stored
 from counterflow.base.clickhouse import ClickHouse
+from counterflow.pipelines.landing.rollups import refresh
 from counterflow.schemas.definition import published
 from counterflow.schemas.migrations import migrate
 from counterflow.stack.settings import StackSettings
@@ -34,6 +35,7 @@ def admin(clickhouse: StackSettings) -> Iterator[ClickHouse]:
         for dataset in published().values():
             rows = [*rows_of(dataset, "all", nulls=False), *rows_of(dataset, "nothing", nulls=True)]
             insert(client, dataset.dataset, *rows)
+        refresh(client)
         yield client
         client.post("DROP DATABASE IF EXISTS counterflow SYNC")
 
@@ -84,8 +86,12 @@ def test_every_table_view_and_column_has_a_comment(reader: ClickHouse) -> None:
     assert columns == []
 
 
+def sampled(ts: str, **columns: Any) -> dict[str, Any]:
+    return {"ts": ts, "interval_s": 900, "system": "worked", **columns}
+
+
 def result(ts: str, **columns: Any) -> dict[str, Any]:
-    return {"ts": ts, "interval_s": 900, "system": "worked", "n": 1, **columns}
+    return {**sampled(ts), "n": 1, **columns}
 
 
 def worked(client: ClickHouse, name: str, since: str = BEGINNING, until: str = END) -> list[dict[str, Any]]:
@@ -137,7 +143,7 @@ def test_slow_intervals_name_what_ran_then(admin: ClickHouse, reader: ClickHouse
 
     def disk(ts: str, name: str, response_ms: float | None) -> dict[str, Any]:
         of = {"disk": name, "device_type": "disk", "leaf": True, "service_ms": response_ms, "wait_ms": 0.0}
-        return {**common, **result(ts), **of, "transfers": 9000.0}
+        return {**common, **sampled(ts), **of, "transfers": 9000.0}
 
     slow = (
         disk(TIMES[0], "d1", 12.0),
@@ -154,7 +160,7 @@ def test_slow_intervals_name_what_ran_then(admin: ClickHouse, reader: ClickHouse
 
 def test_a_gap_is_what_no_interval_covers(admin: ClickHouse, reader: ClickHouse) -> None:
     common = {"source": "nmon", "agent_id": "a", "collected_at": TIMES[2], "counted": "disk", "row_count": 1}
-    insert(admin, "manifest", *({**result(ts), **common, "seq": seq} for seq, ts in enumerate(TIMES)))
+    insert(admin, "manifest", *({**sampled(ts), **common, "seq": seq} for seq, ts in enumerate(TIMES)))
     [row] = worked(reader, "data_gaps")
     # nothing ends between 9:30 and 10:30, the last interval began at 10:15
     assert (row["gap_s"], row["intervals_lacking"]) == (2700, 3)
@@ -204,8 +210,8 @@ def test_the_time_in_mq_is_of_the_time_that_is_known(admin: ClickHouse, reader: 
     queue = {**common, "component": "capture_queue", "queue": "S1"}
     put = {"mq_messages": 600.0, "mq_bytes": 1.2e6, "mq_put_ms": 3000.0, "queue_full_errors": 1.0}
     unknown = {**queue, **put, "mq_messages": 10.0, "mq_bytes": None, "interval_s": None}
-    insert(admin, "replication", {**result(TIMES[0]), **queue, **put} | {"interval_s": 30.0})
-    insert(admin, "replication", {**result(TIMES[1]), **unknown})
+    insert(admin, "replication", {**sampled(TIMES[0]), **queue, **put} | {"interval_s": 30.0})
+    insert(admin, "replication", {**sampled(TIMES[1]), **unknown})
     [row] = [row for row in worked(reader, "mq_cost") if row["queue"] == "S1"]
     assert (row["messages_per_s"], row["mb_per_s"], row["bytes_per_message"]) == (20, 0.04, 2000)
     assert row["put_ms_per_message"] == pytest.approx(6000 / 610, abs=1e-4)
@@ -237,7 +243,7 @@ def test_reads_and_writes_of_a_link_are_kept_apart(admin: ClickHouse, reader: Cl
 def test_disk_operations_are_grouped_by_the_memory_of_the_minute(admin: ClickHouse, reader: ClickHouse) -> None:
     common = {"source": "ibmi_tables", "agent_id": "a", "collected_at": TIMES[2], "seq": 0}
     for ts, gigabytes, operations in (("09:15", 6, 900.0), ("09:30", 18, 300.0), ("09:45", 18, 500.0)):
-        at = {**result(f"2026-07-01T{ts}:00Z")}
+        at = sampled(f"2026-07-01T{ts}:00Z")
         pools = ({"pool": pool, "size_mb": gigabytes * 512.0} for pool in ("1", "2"))
         insert(admin, "pool", *({**common, **at, **pool} for pool in pools))
         insert(admin, "disk_total", {**at, "transfers_per_s": operations})

@@ -16,11 +16,15 @@ from counterflow.pipelines.exporter import metrics
 from counterflow.pipelines.exporter.metrics import Results
 from counterflow.pipelines.exporter.remote_write import series
 from counterflow.pipelines.exporter.watched import watched
-from counterflow.schemas.definition import Watched
+from counterflow.schemas.definition import Watched, datasets, published
 from counterflow.schemas.migrations import migrate
 from counterflow.stack.settings import StackSettings
 
 NOW_S = time.time()
+READ = {"source": "ibmi_tables", "agent_id": "a", "seq": 1, "collected_at": NOW_S, "interval_s": 1}
+"""What every row of a counter has besides."""
+DISK = {"disk": "D1", "device_type": "disk", "leaf": True, "transfers": 80, "service_ms": 12, "wait_ms": 0}
+"""80 transfers a second, of 12 ms each."""
 
 
 @pytest.fixture
@@ -28,14 +32,16 @@ def reader(clickhouse: StackSettings) -> Iterator[ClickHouse]:
     """ClickHouse with empty tables."""
     with clickhouse.clickhouse("admin") as admin:
         migrate(admin)
-        for dataset in ("verdict", "pool", *watched()):
+        for dataset in published():
             admin.post(f"TRUNCATE TABLE counterflow.{dataset}")
     with clickhouse.clickhouse("reader") as reader:
         yield reader
 
 
 def insert(clickhouse: StackSettings, dataset: str, *rows: dict[str, Any]) -> None:
-    whole = [{"ts": NOW_S, "system": "A", **row} for row in rows]
+    whole = [
+        {"ts": NOW_S, "system": "A", **(READ if datasets()[dataset].role == "counter" else {}), **row} for row in rows
+    ]
     for row in whole:
         row |= {name: written(row[name]) for name in ("ts", "since", "collected_at") if name in row}
     with clickhouse.clickhouse("lander") as lander:
@@ -69,7 +75,7 @@ def refreshed(reader: ClickHouse, stale_s: float = 3600, most: int = 10) -> Resu
 def test_results_are_exported_in_seconds_and_ratios_and_null_is_not_0(
     clickhouse: StackSettings, reader: ClickHouse
 ) -> None:
-    insert(clickhouse, "disk_total", {"n": 1, "response_ms": 12, "transfers_per_s": 80})
+    insert(clickhouse, "disk", DISK)
     insert(
         clickhouse,
         "link_load",
@@ -77,9 +83,10 @@ def test_results_are_exported_in_seconds_and_ratios_and_null_is_not_0(
         {"n": 1, "link": "G2", "link_type": "nrg", "out_capacity_pct": 140},
         {"n": 1, "system": "B", "link": "en0", "link_type": "ethernet", "own_out_bytes_s": 1},
     )
-    insert(clickhouse, "pool_faulting", {"n": 1, "pool": "2", "interactive_fault_pct": 25})
-    lag = {"n": 1, "component": "apply", "queue": "Q", "end_to_end_ms": 1500, "queue_full_pct": 40}
-    insert(clickhouse, "replication_lag", lag)
+    insert(clickhouse, "pool", {"pool": "2", "faults": 250})  # of 12 ms: 3 of the 12 s that its transactions take
+    insert(clickhouse, "job", {"job": "J", "job_pool": "2", "job_type": "I", "transactions": 10, "response_s": 12})
+    lag = {"component": "apply", "queue": "Q", "transactions_applied": 1, "rows_applied": 1}
+    insert(clickhouse, "replication", {**lag, "end_to_end_ms": 1500, "queue_full_pct": 40})
     insert(clickhouse, "log_load", {"n": 1, "subsystem": "DBP1"})
     found = values(refreshed(reader))
     assert found["disk_response_seconds"] == {("A",): pytest.approx(0.012)}
@@ -119,7 +126,7 @@ def test_the_labels_are_those_of_the_newest_row(clickhouse: StackSettings, reade
 
 
 def test_entities_are_bounded_and_the_rest_is_counted(clickhouse: StackSettings, reader: ClickHouse) -> None:
-    insert(clickhouse, "disk_total", *({"n": 1, "system": name, "response_ms": 1} for name in "CADB"))
+    insert(clickhouse, "disk", *({**DISK, "system": name} for name in "CADB"))
     found = values(refreshed(reader, most=3))
     assert set(found["disk_response_seconds"]) == {("A",), ("B",), ("C",)}
     assert found["exporter_refused_entities"][("disk_total",)] == 1
@@ -132,8 +139,7 @@ def test_a_raw_counter_and_a_view_are_exported_too(
     figure = {"columns": ["faults"], "text": "Page faults in the interval."}
     pool = Watched.model_validate({"labels": ["system", "pool"], "figures": {"pool_faults": figure}})
     monkeypatch.setattr(metrics, "watched", lambda: {"pool": pool})
-    row = {"source": "nmon", "agent_id": "a", "collected_at": NOW_S}
-    insert(clickhouse, "pool", {**row, "seq": 1, "pool": "1", "faults": 4}, {**row, "seq": 2, "pool": "2"})
+    insert(clickhouse, "pool", {"pool": "1", "faults": 4}, {"pool": "2"})
     with clickhouse.clickhouse("admin") as admin:
         admin.post("CREATE OR REPLACE VIEW counterflow.pool_view AS SELECT * FROM counterflow.pool FINAL")
         sql = metrics.newest_figures("pool", pool).replace("counterflow.pool", "counterflow.pool_view")
@@ -150,7 +156,7 @@ def test_while_clickhouse_does_not_answer_figures_stay_until_they_are_stale(
     clickhouse: StackSettings, reader: ClickHouse
 ) -> None:
     assert Results(3600, 10).problems(), "before the first query"
-    insert(clickhouse, "disk_total", {"ts": time.time() - 56, "n": 1, "response_ms": 12})
+    insert(clickhouse, "disk", {**DISK, "ts": time.time() - 56})
     results = refreshed(reader, stale_s=60)
     assert values(results)["exporter_clickhouse_up"] == {(): 1}
     with ClickHouse("http://127.0.0.1:9", "reader", "wrong") as nobody:

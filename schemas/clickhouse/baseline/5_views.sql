@@ -482,6 +482,16 @@ FROM counterflow.metric_1h FINAL
 WHERE n > 0
 COMMENT 'Every metric by hour: sum(total) / sum(n) is the mean, min(lo) and max(hi) the extremes.';
 
+ALTER TABLE counterflow.metric_hour {on_cluster}
+  COMMENT COLUMN `metric` 'dataset.column, or counter.section.counter.',
+  COMMENT COLUMN `system` 'Name of the system.',
+  COMMENT COLUMN `instance` 'Measured object; several key columns are joined by a slash.',
+  COMMENT COLUMN `ts` 'End of the hour, UTC.',
+  COMMENT COLUMN `n` 'Values in the hour. [values; gauge]',
+  COMMENT COLUMN `total` 'Their sum. [as the metric; gauge]',
+  COMMENT COLUMN `lo` 'The smallest. [as the metric; gauge]',
+  COMMENT COLUMN `hi` 'The largest. [as the metric; gauge]';
+
 -- A counter at the resolution of the points shown: every value, or by hour where a point is an hour or more.
 CREATE OR REPLACE VIEW counterflow.metric_rollup {on_cluster} AS
 SELECT ts, system, instance, toUInt64(1) AS n, value AS total, value AS lo, value AS hi
