@@ -5,9 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import click
 import orjson
@@ -64,7 +62,7 @@ def show(dataset: str, form: str) -> None:
 @command.command()
 @_as_json
 def check(as_json: bool) -> None:
-    """Compare generated files, tables, golden records and SQL jobs with the definitions; list all differences.
+    """Compare generated files, tables and SQL jobs with the definitions; list all differences.
 
     The migrations create the tables on a temporary ClickHouse engine.
     """
@@ -75,8 +73,6 @@ def check(as_json: bool) -> None:
     definitions = datasets()
     checkout = artefacts.CHECKOUT
     found = [f"{path}: stale; counterflow schemas generate writes it" for path in artefacts.stale(_generated())]
-    for path in sorted(checkout.glob("tests/golden/*/*/expected.jsonl")):
-        found += agreement.records(str(path.relative_to(checkout)), _records(path), definitions)
     for path in sorted(checkout.glob("pipelines/jobs/*/stream.sql")):
         found += agreement.inserts(str(path.relative_to(checkout)), path.read_text(encoding="utf-8"), definitions)
     with _engine() as client:
@@ -105,12 +101,6 @@ def _generated() -> dict[str, str]:
         "docs/cookbook.md": cookbook(queries().values()),
     }
     return artefacts() | pages
-
-
-def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    for row in map(orjson.loads, path.read_bytes().splitlines()):
-        if "dataset" in row:  # the others are rejects
-            yield row["dataset"], row["fields"]
 
 
 @contextmanager

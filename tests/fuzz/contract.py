@@ -27,7 +27,7 @@ CORPUS = Path(__file__).parent / "corpus"
 
 def seeds(name: str) -> dict[str, bytes]:
     """Return the inputs of a format by path: those of its golden cases and those in the corpus."""
-    golden = {case.name: case.input.read_bytes() for case in cases() if case.folder.parent.name == name}
+    golden = {case.name: case.input for case in cases(name)}
     return golden | {f"corpus/{path.name}": path.read_bytes() for path in sorted((CORPUS / name).glob("*"))}
 
 

@@ -1,20 +1,44 @@
-"""Golden cases: `<format>/<case>/{input*, expected.jsonl}`, and `<format>/context.yaml`.
+"""Golden cases: what a format yields from an input, as text. `<format>/<subject>.case` holds the cases of a subject.
 
-`expected.jsonl` has a line for each item of the input: a record as `dataset` and `fields`, a reject by its `reason`.
-The rows of one frame are in order, and so are the rejects. A case that yields nothing has no such file.
+    zone: Europe/Berlin
+    == restarted
+    system: SYSA
+    -- QAPMDISK.csv (CRLF) --
+    INTNUM,DTETIM,...
+    1,"260714001500",...
+    ----
+    disk system=SYSA source=ibmi_tables interval_s=900.0 disk=DMP360
+      ts                    busy_pct  writes
+      2026-07-13T22:15:00Z  4.0       97684.0
+      2026-07-13T22:30:00Z  4.0       -
+    reject reason=negative_delta line=2 detail="1 fields of 'DMP360': DSRDS: -5"
 
-`context.yaml` is the context of every case of the format: `zone`, and where they matter `system`, `date_order`,
-`at`, `complete`, `columns`, and `input`, the file to read where there are several. `cases` has the differences
-of single cases by their names; null removes a value.
+The lines before the first case are the context of all its cases, as YAML: `zone` (UTC unless it is given), and where
+they matter `system`, `date_order`, `at`, `complete`, `columns`. The lines between `== name` and the input are what
+differs for the case; null removes a value.
+
+`-- name --` begins a file: the first is the input, others are its neighbours. Their lines are taken as they are. The
+mark says what text does not show: `(CRLF)`, `(no newline at the end)`, both, or `(beside)` for a file that is binary,
+encoded, has control characters or lines such as these: it lies beside the case file as `<case>.<name>`.
+
+Below `----` is what is expected. A line has the dataset and what all its rows of the case share, the lines below have
+the rows: a table with `-` where a value is missing, or an object of JSON each. The rows of one frame are in order, and
+so are the rejects. A value is JSON; a string without blanks that no other JSON value looks like needs no quotes.
 
 Cases of `unrecognised` are files that no format reads: each yields a reject with the advice.
 """
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from datetime import UTC
+from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from tempfile import TemporaryDirectory
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import orjson
@@ -27,87 +51,265 @@ from counterflow.collectors.sources.wrapped import contents, wrapping
 
 FOLDER = Path(__file__).parent
 UNRECOGNISED = "unrecognised"
+CRLF, UNENDED, BESIDE = "CRLF", "no newline at the end", "beside"
+_WRITTEN_MISSING = "-"
+_MISSING = object()
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
+
+Row = dict[str, Any]
+"""A record as `dataset` and `fields` (manifest has a column `dataset`), or a reject by its `reason`."""
 
 
-class Case(NamedTuple):
-    """One folder."""
+@dataclass(frozen=True)
+class Case:
+    """One case of a case file: `name` is `<format>/<case>`, `files` has the input first."""
 
-    folder: Path
-
-    @property
-    def name(self) -> str:
-        return f"{self.folder.parent.name}/{self.folder.name}"
-
-    @property
-    def given(self) -> dict[str, Any]:
-        given = yaml.safe_load((self.folder.parent / "context.yaml").read_text(encoding="utf-8"))
-        given |= given.pop("cases", {}).get(self.folder.name, {})
-        return {name: value for name, value in given.items() if value is not None}
-
-    @property
-    def file(self) -> Path:
-        return self.folder / "expected.jsonl"
+    file: Path
+    name: str
+    given: dict[str, Any]
+    files: dict[str, bytes]
+    text: str
 
     @property
-    def expected(self) -> str:
-        """Return what is expected; empty when there is no file."""
-        return self.file.read_text(encoding="utf-8") if self.file.exists() else ""
+    def format(self) -> str:
+        return self.name.partition("/")[0]
 
     @property
-    def input(self) -> Path:
-        (path,) = self.folder.glob(self.given.get("input", "input*"))
-        return path
+    def input_name(self) -> str:
+        return next(iter(self.files))
 
-    def found(self) -> str:
-        """Parse the input; return the records and rejects, a line each."""
-        if self.folder.parent.name == UNRECOGNISED:
-            return _lines([item for item in read_file(self.input, UTC) if isinstance(item, Record | Reject)])
-        given = self.given
+    @property
+    def input(self) -> bytes:
+        return self.files[self.input_name]
+
+    @property
+    def expected(self) -> list[Row]:
+        return list(_rows(self.text))
+
+    def written(self, folder: Path) -> Path:
+        """Write the input and its neighbours into a folder; return the path of the input."""
+        for name, content in self.files.items():
+            (folder / name).write_bytes(content)
+        return folder / self.input_name
+
+    def found(self) -> list[Row]:
+        """Parse the input; return its records and rejects."""
+        with TemporaryDirectory() as folder:
+            items = self._items(self.written(Path(folder)))
+        return [_row(item) for item in items if isinstance(item, Record | Reject)]
+
+    def _items(self, path: Path) -> list[Any]:
+        if self.format == UNRECOGNISED:
+            return list(read_file(path, UTC))
         context = Context(
-            file=self.input.name,
-            zone=ZoneInfo(given["zone"]),
-            system=given.get("system"),
-            complete=given.get("complete", True),
-            date_order=given.get("date_order"),
-            at=given.get("at"),
-            columns=given.get("columns", {}),
-            beside=beside(self.input),
+            file=path.name,
+            zone=ZoneInfo(self.given["zone"]),
+            system=self.given.get("system"),
+            complete=self.given.get("complete", True),
+            date_order=self.given.get("date_order"),
+            at=self.given.get("at"),
+            columns=self.given.get("columns", {}),
+            beside=beside(path),
         )
-        form = formats()[self.folder.parent.name]
         items: list[Item] = []
-        with self.input.open("rb") as raw:
+        with path.open("rb") as raw:
             wrapped = wrapping(raw.read(HEAD_BYTES)) is not None
             for _, stream, fault in contents(raw) if wrapped else [("", raw, None)]:
                 items += [fault] if fault else []
                 if stream is not None:
                     with stream:
-                        items += form.parse(stream, context)
-        return _lines([item for item in singly(items) if isinstance(item, Record | Reject)])
+                        items += formats()[self.format].parse(stream, context)
+        return list(singly(items))
 
 
-def cases() -> list[Case]:
-    """Return all cases of all formats."""
-    return [Case(path) for path in sorted(FOLDER.glob("*/*/")) if path.name != "__pycache__"]
+def golden(name: str) -> Case:
+    """Return a case by its name, `<format>/<case>`."""
+    return _by_name()[name]
 
 
-def frames(lines: str) -> dict[tuple[Any, ...], list[dict[str, Any]]]:
+def cases(format: str = "") -> list[Case]:
+    """Return the cases of a format, or of all formats, by name."""
+    return [case for name, case in sorted(_by_name().items()) if format in ("", case.format)]
+
+
+def frames(rows: list[Row]) -> dict[tuple[Any, ...], list[Row]]:
     """Group rows, in order, by what the rows of one frame share; rejects are under the empty key."""
-    found: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for line in lines.split("\n")[:-1]:
-        row = orjson.loads(line)
+    found: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
         fields = row.get("fields")
         key = fields and (row["dataset"], *map(fields.get, ("system", "source", "boot_id", "ts", "interval_s")))
         found.setdefault(key or (), []).append(row)
     return found
 
 
-def _lines(items: list[Record | Reject]) -> str:
-    return "".join(orjson.dumps(_row(item)).decode() + "\n" for item in items)
+def read(file: Path) -> list[Case]:
+    """Read a case file.
+
+    Raises
+    ------
+    ValueError : a case has no input or no line `----`, or a mark is unknown.
+    """
+    head, *parts = re.split(r"^== (\S+)\n", file.read_bytes().decode(), flags=re.MULTILINE)
+    shared = {"zone": "UTC"} | (yaml.safe_load(head) or {})
+    found = []
+    for name, part in zip(parts[::2], parts[1::2], strict=True):
+        above, line, text = part.partition("\n----\n")
+        own, *files = re.split(r"^-- (\S+?)(?: \((.+)\))? --(?:\n|\Z)", above + "\n" * bool(line), flags=re.MULTILINE)
+        if not line or not files:
+            raise ValueError(f"{file}: {name}: expected a line `-- <name of the input> --`, the input, a line `----`")
+        given = {key: value for key, value in (shared | (yaml.safe_load(own) or {})).items() if value is not None}
+        contents = {
+            called: _content(file.with_name(f"{name}.{called}"), marks or "", lines)
+            for called, marks, lines in zip(files[::3], files[1::3], files[2::3], strict=True)
+        }
+        found.append(Case(file, f"{file.parent.name}/{name}", given, contents, text))
+    return found
 
 
-def _row(item: Record | Reject) -> dict[str, Any]:
+def write(case: Case, rows: list[Row]) -> None:
+    """Write rows into the case file as what is expected of the case."""
+    text = case.file.read_bytes().decode()
+    name = re.escape(case.name.partition("/")[2])
+    place = re.compile(rf"(?<=^== {name}\n)(.*?\n----\n).*?(\n?)(?=^== \S+\n|\Z)", re.MULTILINE | re.DOTALL)
+
+    def put(found: re.Match[str]) -> str:
+        return found[1] + shown(rows) + ("\n" if found.end() < len(text) else "")
+
+    case.file.write_bytes(place.sub(put, text, count=1).encode())
+
+
+def shown(rows: list[Row]) -> str:
+    """Return rows as the text of what is expected."""
+    kinds: dict[str, list[Row]] = {}
+    for row in rows:
+        if "fields" in row:
+            kinds.setdefault(row["dataset"], []).append(row["fields"])
+    lines = [line for dataset, all_fields in kinds.items() for line in _block(dataset, all_fields)]
+    lines += [_stated("reject", row) for row in rows if "fields" not in row]
+    return "".join(f"{line}\n" for line in lines)
+
+
+@cache
+def _by_name() -> dict[str, Case]:
+    found: dict[str, Case] = {}
+    for file in sorted(FOLDER.glob("*/*.case")):
+        for case in read(file):
+            if case.name in found:
+                raise ValueError(f"{file}: {found[case.name].file} has a case {case.name} too")
+            found[case.name] = case
+    return found
+
+
+def _content(file: Path, marks: str, lines: str) -> bytes:
+    if marks == BESIDE:
+        return file.read_bytes()
+    if unknown := set(marks.split(", ")) - {"", CRLF, UNENDED}:
+        raise ValueError(f"{file}: expected the marks `{CRLF}`, `{UNENDED}` or `{BESIDE}`, not {unknown}")
+    if UNENDED in marks:
+        lines = lines.removesuffix("\n")
+    return (lines.replace("\n", "\r\n") if CRLF in marks else lines).encode()
+
+
+def _block(dataset: str, rows: list[Row]) -> list[str]:
+    """Return a line with what the rows share, and below it the rows, as a table or as JSON, whichever is shorter."""
+    written = [{name: _written(value) for name, value in row.items()} for row in rows]
+    alike = {name for name in rows[0] if len({row.get(name) for row in written}) == 1}
+    shared = {name: value for name, value in rows[0].items() if name in alike}
+    names = dict.fromkeys(name for row in rows for name in row if name not in alike)
+    if not names:
+        return [_stated(dataset, shared)] * len(rows)
+    table = [list(names), *([row.get(name, _WRITTEN_MISSING) for name in names] for row in written)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    aligned = ["  ".join(map(str.ljust, cells, widths)).rstrip() for cells in table]
+    objects = [_json({name: row[name] for name in names if name in row}) for row in rows]
+    below = min(aligned, objects, key=lambda lines: sum(map(len, lines)))
+    return [_stated(dataset, shared), *(f"  {line}" for line in below)]
+
+
+def _stated(kind: str, values: Row) -> str:
+    return " ".join([kind, *(f"{name}={_written(value)}" for name, value in values.items())])
+
+
+def _rows(text: str) -> Iterator[Row]:
+    """Yield the rows of what `shown` wrote."""
+    blocks: list[list[str]] = []
+    for line in filter(None, text.split("\n")):
+        if line.startswith("  ") and blocks:
+            blocks[-1].append(line)
+        else:
+            blocks.append([line])
+    for head, *lines in blocks:
+        kind, _, stated = head.partition(" ")
+        shared = _values(stated)
+        if kind == "reject":
+            yield shared
+        elif not lines:
+            yield {"dataset": kind, "fields": shared}
+        elif lines[0].startswith("  {"):
+            yield from ({"dataset": kind, "fields": shared | json.loads(line)} for line in lines)
+        else:
+            names = lines[0].split()
+            for line in lines[1:]:
+                cells = zip(names, _cells(line), strict=True)
+                yield {"dataset": kind, "fields": shared | {n: cell for n, cell in cells if cell is not _MISSING}}
+
+
+def _values(text: str) -> Row:
+    """Read `name=value name=value`."""
+    found: Row = {}
+    at = 0
+    while named := re.compile(r" *(\w+)=").match(text, at):
+        found[named[1]], at = _value(text, named.end())
+    if at < len(text):
+        raise ValueError(f"expected `name=value`, not {text[at:]}")
+    return found
+
+
+def _cells(line: str) -> list[Any]:
+    found = []
+    at = 0
+    while at < len(line):
+        if line[at] == " ":
+            at += 1
+        else:
+            value, at = _value(line, at)
+            found.append(value)
+    return found
+
+
+def _value(text: str, at: int) -> tuple[Any, int]:
+    """Read the value that begins at a place; return it with the place of its end."""
+    if text[at] in '"[{':
+        return json.JSONDecoder().raw_decode(text, at)
+    word = text[at:].partition(" ")[0]
+    return _plain(word), at + len(word)
+
+
+def _plain(word: str) -> Any:
+    """Return what a word without quotes stands for."""
+    if word == _WRITTEN_MISSING:
+        return _MISSING
+    if word in ("null", "true", "false") or _NUMBER.fullmatch(word):
+        return json.loads(word)
+    return word
+
+
+def _written(value: Any) -> str:
+    """Write a value so that `_value` reads it."""
+    bare = isinstance(value, str) and re.fullmatch(r'[^\s"\[{]\S*', value) and value.isprintable()
+    return value if bare and _plain(value) is value else _json(value)
+
+
+def _json(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text if text.isprintable() else json.dumps(value, separators=(",", ":"))
+
+
+def _row(item: Record | Reject) -> Row:
     if isinstance(item, Record):
-        return {"dataset": item.dataset, "fields": item.fields}  # manifest has a column `dataset`
-    fields = {name: getattr(item, name) for name in item.__dataclass_fields__}
-    fields["raw"] = item.raw.decode("latin-1")  # every byte is one character
-    return {name: value for name, value in fields.items() if value not in (None, "")}
+        row: Row = {"dataset": item.dataset, "fields": item.fields}
+    else:
+        row = {name: getattr(item, name) for name in item.__dataclass_fields__}
+        row["raw"] = item.raw.decode("latin-1")  # every byte is one character
+        row = {name: value for name, value in row.items() if value not in (None, "")}
+    return orjson.loads(orjson.dumps(row))

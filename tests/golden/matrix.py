@@ -29,7 +29,7 @@ import zstandard
 
 from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Record, Reject
-from tests.golden.cases import FOLDER, Case
+from tests.golden.cases import Case, golden
 
 PAGE = Path(__file__).parents[2] / "docs/formats/index.md"
 CASES = {
@@ -136,7 +136,7 @@ def cell(format: str, dress: Callable[[bytes], bytes]) -> str:
     ------
     AssertionError : it is neither.
     """
-    case = Case(FOLDER / format / CASES[format])
+    case = golden(f"{format}/{CASES[format]}")
     plain, dressed = _items(case, bytes), _items(case, dress)
     records = [item for item in dressed if isinstance(item, Record)]
     if records == [item for item in plain if isinstance(item, Record)]:
@@ -159,7 +159,7 @@ def table() -> str:
 
 def answer(name: str) -> str:
     """Return what a golden case yields: its datasets, or the sentence of its reject when it yields none."""
-    rows = [json.loads(line) for line in Case(FOLDER / name).expected.split("\n") if line]
+    rows = golden(name).expected
     datasets = sorted({row["dataset"] for row in rows if "dataset" in row} - {"manifest", "quality"})
     if datasets:
         return f"read: {', '.join(f'`{dataset}`' for dataset in datasets)}"
@@ -186,8 +186,8 @@ def page(text: str) -> str:
 def _items(case: Case, dress: Callable[[bytes], bytes]) -> list[Record | Reject]:
     given = case.given
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder, case.input.name)
-        file.write_bytes(dress(case.input.read_bytes()))
+        file = Path(folder, case.input_name)
+        file.write_bytes(dress(case.input))
         items = read_file(file, ZoneInfo(given["zone"]), given.get("system"), given.get("date_order"))
         return [item for item in items if isinstance(item, Record | Reject)]
 

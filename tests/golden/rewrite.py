@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 
-from tests.golden.cases import cases, frames
+from tests.golden.cases import cases, frames, write
 
 
 def main(*begin: str) -> None:
@@ -17,13 +17,9 @@ def main(*begin: str) -> None:
         if not case.name.startswith(begin or ""):
             continue
         found = case.found()
-        if frames(found) == frames(case.expected):
-            continue
-        if found:
-            case.file.write_text(found, encoding="utf-8")
-        else:
-            case.file.unlink(missing_ok=True)
-        print(f"{case.file}: {found.count(chr(10))} records and rejects")
+        if frames(found) != frames(case.expected):
+            write(case, found)
+            print(f"{case.file}: {case.name}: {len(found)} records and rejects")
 
 
 if __name__ == "__main__":

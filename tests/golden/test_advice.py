@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import inspect
-import json
 import re
 from collections.abc import Iterator
 
@@ -14,13 +13,7 @@ from counterflow.collectors import advice
 from counterflow.collectors.advice import marks
 from tests.golden.cases import UNRECOGNISED, cases
 
-GIVEN = [
-    json.loads(line).get("detail", "")
-    for case in cases()
-    if case.folder.parent.name == UNRECOGNISED
-    for line in case.expected.split("\n")
-    if line
-]
+GIVEN = [row.get("detail", "") for case in cases(UNRECOGNISED) for row in case.expected]
 """The details of the rejects of all cases."""
 
 

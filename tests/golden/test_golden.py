@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import io
+import json
 from itertools import zip_longest
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from counterflow.collectors.formats import formats
 from counterflow.collectors.records import Context, Position, Reason, Reject
-from tests.golden.cases import FOLDER, UNRECOGNISED, Case, cases, frames
+from counterflow.schemas import agreement
+from counterflow.schemas.definition import datasets
+from tests.golden.cases import FOLDER, UNRECOGNISED, Case, Row, cases, frames, read, shown, write
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
@@ -20,11 +25,11 @@ def test_case(case: Case) -> None:
     for frame in expected | found:
         # row by row, so that a failure shows the first difference, not a wall of text
         for at, rows in enumerate(zip_longest(found.get(frame, ()), expected.get(frame, ())), 1):
-            assert rows[0] == rows[1], f"{case.file}: {frame}, row {at}"
+            assert rows[0] == rows[1], f"{case.file}: {case.name}: {frame}, row {at}"
 
 
 def test_every_format_has_cases() -> None:
-    assert {case.folder.parent.name for case in cases()} == {*formats(), UNRECOGNISED}
+    assert {case.format for case in cases()} == {*formats(), UNRECOGNISED}
 
 
 @pytest.mark.parametrize("format", formats())
@@ -35,9 +40,56 @@ def test_a_file_without_content_is_refused_as_such(format: str) -> None:
     assert (found.reason, found.kept, found.line) == (Reason.EMPTY_FILE, "none", 0)
 
 
-def test_every_case_has_an_input_no_file_is_empty_and_every_context_has_its_case() -> None:
-    assert [case.name for case in cases() if not case.input.is_file()] == []
-    assert [path for path in FOLDER.glob("*/*/expected.jsonl") if not path.stat().st_size] == []
-    contexts = {path.parent.name: yaml.safe_load(path.read_text()) for path in FOLDER.glob("*/context.yaml")}
-    named = {f"{name}/{case}" for name, context in contexts.items() for case in context.get("cases", {})}
-    assert named - {case.name for case in cases()} == set()
+def test_every_file_beside_the_cases_is_of_a_case() -> None:
+    named = {case.file.with_name(f"{case.name.partition('/')[2]}.{file}") for case in cases() for file in case.files}
+    assert {path for path in FOLDER.glob("*/*") if path.is_file() and path.suffix != ".case"} - named == set()
+
+
+def test_what_is_expected_agrees_with_the_definitions() -> None:
+    for case in cases():
+        records = [(row["dataset"], row["fields"]) for row in case.expected if "fields" in row]
+        assert agreement.records(case.name, records, datasets()) == []
+
+
+WORDS = st.sampled_from(
+    ["null", "true", "NaN", "1", "-1", "01", "1e5", "-", "-0", "{", "[1]", '"', "a=b", "a b", " a", "\u2028"]
+)
+FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+LEAVES = st.one_of(st.none(), st.booleans(), st.integers(-(2**63), 2**64), FLOATS, WORDS, st.text())
+VALUES = st.one_of(LEAVES, st.lists(LEAVES, max_size=3), st.dictionaries(st.text(), LEAVES, max_size=3))
+FIELDS = st.dictionaries(st.sampled_from(["ts", "disk", "reads"]), VALUES)
+
+
+@given(st.lists(FIELDS), st.lists(st.dictionaries(st.sampled_from(["reason", "detail", "raw"]), LEAVES, min_size=1)))
+def test_what_is_written_is_read_again(records: list[Row], rejects: list[Row]) -> None:
+    rows = [*({"dataset": "disk", "fields": fields} for fields in records), *rejects]
+    again = Case(Path(), "", {}, {}, shown(rows)).expected
+    # columns of a row have no order, but 1, 1.0 and true differ
+    assert [json.dumps(row, sort_keys=True) for row in again] == [json.dumps(row, sort_keys=True) for row in rows]
+
+
+def test_the_inputs_of_a_case_file_are_exact_and_only_what_is_expected_is_rewritten(tmp_path: Path) -> None:
+    file = tmp_path / "all.case"
+    one, two = (
+        "== one\n-- input --\n----\n",
+        "== two\nsystem: A\n-- a (CRLF, no newline at the end) --\n1\n2\n-- b --\n\n----\n",
+    )
+    three, four = "== three\n-- input.gz (beside) --\n----\n", "== four\n-- input --\nlast\n----\n"
+    file.write_text("\n".join(["zone: Europe/Berlin\n", one, two, three, four]))
+    (tmp_path / "three.input.gz").write_bytes(b"\x1f\x8b")
+    found = read(file)
+    assert [list(case.files.items()) for case in found] == [
+        [("input", b"")],
+        [("a", b"1\r\n2"), ("b", b"\n")],
+        [("input.gz", b"\x1f\x8b")],
+        [("input", b"last\n")],
+    ]
+    assert [case.given for case in found[:2]] == [{"zone": "Europe/Berlin"}, {"zone": "Europe/Berlin", "system": "A"}]
+    rows: list[Row] = [{"dataset": "disk", "fields": {"disk": "sda"}}, {"reason": "cut_line"}]
+    for case in (found[1], found[3], found[3]):
+        write(case, rows)
+    text = "disk disk=sda\nreject reason=cut_line\n"
+    assert file.read_text() == "\n".join(["zone: Europe/Berlin\n", one, two + text, three, four + text])
+    write(found[1], [])
+    write(found[3], [])
+    assert file.read_text() == "\n".join(["zone: Europe/Berlin\n", one, two, three, four])

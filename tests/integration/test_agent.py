@@ -41,6 +41,7 @@ from counterflow.schemas.definition import CHECKPOINTS, topics
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
+from tests.golden.cases import golden
 from tests.support.agents import AgentProcess, Rows, committed, published, scrape, until
 from tests.support.ports import free_ports
 
@@ -413,7 +414,7 @@ def test_a_file_without_records_is_read_again_and_a_path_without_a_file_leaves_n
     broker: StackSettings, name: str, tmp_path: Path
 ) -> None:
     """The first two attempts name no order of dates, the third does."""
-    [screen] = (Path(__file__).parents[1] / "golden/wrkdsksts/date_in_two_readings").glob("input*")
+    screen = golden("wrkdsksts/date_in_two_readings").written(tmp_path)
     packed = tmp_path / "screens.tar"
     with tarfile.open(packed, "w") as out:
         out.add(screen, "screen.txt")

@@ -17,10 +17,10 @@ import yaml
 from counterflow.schemas.definition import topics
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
+from tests.golden.cases import golden
 from tests.support.agents import AgentProcess, published, until
 from tests.support.ports import free_ports
 
-GOLDEN = Path(__file__).parents[1] / "golden/njmon"
 GREETING = b'"9*T{5p({j}9*T*)nB_{y'
 """As njmon scrambles its greeting: no line end, and braces where chance puts them."""
 _names = itertools.count(1)
@@ -63,8 +63,8 @@ def test_samples_over_tcp_are_published_once_although_the_agent_is_killed(
 ) -> None:
     """One connection in pieces, as njmon v25 sends; a second of another host in lines, as newer versions do."""
     [port], name = free_ports(1), "listening-tcp"
-    array = (GOLDEN / "real_v25/input.json").read_bytes()
-    lines = (GOLDEN / "one_sample_a_line/input.json").read_bytes()
+    array = golden("njmon/real_v25").input
+    lines = golden("njmon/one_sample_a_line").input
     with Listening(tmp_path, broker, name, port) as agent:
         with (
             socket.create_connection(("127.0.0.1", port)) as sender,
@@ -94,7 +94,7 @@ def test_samples_over_tcp_are_published_once_although_the_agent_is_killed(
 def test_lines_that_are_posted_and_datagrams_are_published(broker: StackSettings, tmp_path: Path) -> None:
     """A sample of nimon without a time has that of its arrival; a body that is no sample is answered with 400."""
     [port], name = free_ports(1), "listening-nimon"
-    untimed = (GOLDEN / "nimon_without_time/input.txt").read_bytes()
+    untimed = golden("njmon/nimon_without_time").input
     with Listening(tmp_path, broker, name, port) as agent:
         to = f"http://127.0.0.1:{port}/write?db=njmon&u=a&p=b"
         assert httpx.post(to, content=untimed).status_code == 204
@@ -103,7 +103,7 @@ def test_lines_that_are_posted_and_datagrams_are_published(broker: StackSettings
         assert key[0] == "lnx1"
         assert key[1] > "2026-11-2"
     [port], name = free_ports(1), "listening-udp"
-    sample = (GOLDEN / "one_sample_a_line/input.json").read_bytes().splitlines()[0]
+    sample = golden("njmon/one_sample_a_line").input.splitlines()[0]
     with Listening(tmp_path, broker, name, port, "udp") as agent:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
             sender.sendto(b"hello", ("127.0.0.1", port))

@@ -25,6 +25,8 @@ import psutil
 import pyarrow.parquet
 import pytest
 
+from tests.golden.cases import golden
+
 SAMPLES = Path(__file__).parents[2] / "samples/nmon"
 AIX, LINUX = SAMPLES / "aix_generated.nmon", SAMPLES / "linux_16n_plain.nmon"
 
@@ -99,7 +101,7 @@ def test_a_folder_fits_a_screen_and_what_describes_it_is_no_mistake(tmp_path: Pa
 )
 def test_gpus_and_nfs_are_reported_where_they_were_recorded(case: str, sentence: str, tmp_path: Path) -> None:
     """Sums and means of the lines GPU_UTIL, NFSCLIV3, NFSCLIV4 and NFSSVRV3 of the recordings, by hand."""
-    found = findings(SAMPLES.parents[1] / "tests/golden/nmon" / case / "input.nmon", home=tmp_path)
+    found = findings(golden(f"nmon/{case}").written(tmp_path), home=tmp_path)
     [one] = [one for one in found if one["finding"] == sentence]
     assert one["severity"] == ("limit" if "GPU" in sentence else "note")
     assert not [one for one in findings(LINUX, home=tmp_path) if one["name"] in ("gpus", "nfs")]
@@ -211,10 +213,9 @@ def test_records_are_rows_of_counters_each_once_on_the_terminal_and_in_the_repor
     """A recording that is there twice counts as its manifests count it; lines of OMEGAMON have no manifests."""
     kept, twice = tmp_path / "kept", tmp_path / "twice.nmon"
     twice.write_bytes(AIX.read_bytes())
-    spaces = SAMPLES.parents[1] / "tests/golden/omegamon_jsonl/address_spaces"
-    [lines] = spaces.glob("input*")
-    expected = [json.loads(line) for line in (spaces / "expected.jsonl").read_text().splitlines()]
-    measured = sum(one["dataset"] not in ("config", "quality") for one in expected)
+    spaces = golden("omegamon_jsonl/address_spaces")
+    lines = spaces.written(tmp_path)
+    measured = sum(one["dataset"] not in ("config", "quality") for one in spaces.expected)
     done = counterflow("look", AIX, twice, lines, "--keep", kept, "--out", tmp_path, home=tmp_path)
     assert done.returncode == 0, done.stderr
     counted = counterflow(

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.golden.cases import golden
+
 SAMPLES = Path(__file__).parents[2] / "samples/nmon"
-GOLDEN = Path(__file__).parents[1] / "golden"
 KEYS = [
     *("file", "system", "os", "start", "end", "snapshots", "cpu_pct_avg", "cpu_pct_max", "cpu_base"),
     *("physical_cpu_avg", "physical_cpu_max", "entitled_pct_avg", "disk_read_mb", "disk_written_mb", "disk_rw_ratio"),
@@ -97,16 +98,16 @@ def test_a_file_of_two_systems_has_a_summary_of_each(tmp_path: Path) -> None:
     ]
 
 
-def test_the_memory_of_a_system_is_that_of_all_its_pools() -> None:
+def test_the_memory_of_a_system_is_that_of_all_its_pools(tmp_path: Path) -> None:
     """IBM i reports pools: *MACHINE has 512.5 MB, *BASE 4,096 MB; what is free it does not report."""
-    [path] = (GOLDEN / "ibmi_tables/memory_pool").glob("input*")
+    path = golden("ibmi_tables/memory_pool").written(tmp_path)
     figures = summary(path, "--system", "PROD01")
     assert (figures["memory_mb"], figures["memory_used_mb_avg"]) == (4608.5, None)
 
 
 def test_a_file_that_counts_no_traffic_has_no_row_of_it(tmp_path: Path) -> None:
     """Ports of a Db2 Mirror have states alone; nothing is summed, so nothing is shown."""
-    [path] = (GOLDEN / "ibmi_tables/nrg_link_info").glob("input*")
+    path = golden("ibmi_tables/nrg_link_info").written(tmp_path)
     figures = summary(path, "--system", "PROD01")
     assert dict(figures["records"])["link"] > 0  # type: ignore[call-overload]
     assert figures["network"] == []

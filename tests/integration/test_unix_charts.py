@@ -21,6 +21,7 @@ from counterflow.dashboards.server import fetch
 from counterflow.dashboards.shapes import points, problems
 from counterflow.pipelines.landing.rollups import refresh
 from counterflow.stack.settings import StackSettings
+from tests.golden.cases import golden
 from tests.support.tables import empty_tables, insert
 
 REPOSITORY = Path(__file__).parents[2]
@@ -29,9 +30,8 @@ RECORDINGS = {
     AIX: "samples/nmon/aix_generated.nmon",
     LINUX: "samples/nmon/linux_16n_full.nmon",
     NJMON: "samples/nmon/njmon_v25_linux.json",
-    VIOS: "tests/golden/nmon/vios/input.nmon",
-    GPU: "tests/golden/nmon/linux_gpu/input.nmon",
 }
+CASES = {VIOS: "nmon/vios", GPU: "nmon/linux_gpu"}
 SPANS = {
     AIX: (datetime(2026, 3, 2, 8, tzinfo=UTC), timedelta(hours=4, minutes=5)),
     LINUX: (datetime(2026, 11, 21, 1, 40, tzinfo=UTC), timedelta(minutes=5)),
@@ -42,12 +42,14 @@ SPANS = {
 
 
 @pytest.fixture(scope="module")
-def admin(clickhouse: StackSettings) -> Iterator[ClickHouse]:
+def admin(clickhouse: StackSettings, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ClickHouse]:
     """An engine with the recordings."""
     with empty_tables(clickhouse) as admin:
         seq = 0
-        for system, file in RECORDINGS.items():
-            parsed = CliRunner().invoke(cli, ["parse", "--system", system, str(REPOSITORY / file)])
+        files = {system: REPOSITORY / file for system, file in RECORDINGS.items()}
+        files |= {system: golden(name).written(tmp_path_factory.mktemp(system)) for system, name in CASES.items()}
+        for system, file in files.items():
+            parsed = CliRunner().invoke(cli, ["parse", "--system", system, str(file)])
             tables: dict[str, list[dict[str, Any]]] = {}
             for row in map(json.loads, parsed.stdout.splitlines()):
                 if "dataset" in row and "reject" not in row:

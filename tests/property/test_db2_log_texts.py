@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import orjson
 import pytest
@@ -13,11 +12,11 @@ from hypothesis import strategies as st
 
 from counterflow.collectors.formats import formats, recognise
 from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject
+from tests.golden.cases import golden
 from tests.support.streams import Trickle, found, newest_position
 
-GOLDEN = Path(__file__).parent.parent / "golden"
 INPUTS = {
-    f"{name}/{case}": (GOLDEN / name / case / ("input.csv" if name == "db2_log_csv" else "input.txt")).read_bytes()
+    f"{name}/{case}": golden(f"{name}/{case}").input
     for name, case in (
         ("db2_log_csv", "two_members"),
         ("db2_log_csv", "files_joined_and_rows_damaged"),

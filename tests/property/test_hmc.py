@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate, chain
-from pathlib import Path
 
 import orjson
 import pytest
@@ -14,15 +13,15 @@ from hypothesis import strategies as st
 
 from counterflow.collectors.formats import formats, recognise
 from counterflow.collectors.records import Context, Format, Item, Position, Record
+from tests.golden.cases import golden
 from tests.support.streams import Trickle, found, newest_position
 
-GOLDEN = Path(__file__).parent.parent / "golden"
 INPUTS = {
-    "hmc_lshwres": (GOLDEN / "hmc_lshwres/capacity_changed/input.csv").read_bytes(),
-    "hmc_feed": (GOLDEN / "hmc_feed/cut_and_appended/input.xml").read_bytes(),
-    "hmc_lslparutil": (GOLDEN / "hmc_lslparutil/newest_first/input.csv").read_bytes(),
-    "sysstat": (GOLDEN / "sysstat/documents_overlap_and_one_is_cut/input.json").read_bytes(),
-    "hmc_pcm": (GOLDEN / "hmc_pcm/text_between_documents/input.json").read_bytes(),
+    "hmc_lshwres": golden("hmc_lshwres/capacity_changed").input,
+    "hmc_feed": golden("hmc_feed/cut_and_appended").input,
+    "hmc_lslparutil": golden("hmc_lslparutil/newest_first").input,
+    "sysstat": golden("sysstat/documents_overlap_and_one_is_cut").input,
+    "hmc_pcm": golden("hmc_pcm/text_between_documents").input,
 }
 BEGIN = datetime(2026, 11, 21, tzinfo=UTC)
 STRETCHES = st.lists(st.tuples(st.integers(0, 40), st.integers(1, 10)), min_size=1, max_size=6)
@@ -125,8 +124,7 @@ def test_it_is_recognised(name: str) -> None:
 
 def test_capacity_and_load_name_a_port_alike() -> None:
     def ports(name: str, case: str) -> set[tuple[str, str, str]]:
-        lines = (GOLDEN / name / case / "expected.jsonl").read_bytes().splitlines()
-        rows = [row["fields"] for row in map(orjson.loads, lines) if row.get("dataset") == "link"]
+        rows = [row["fields"] for row in golden(f"{name}/{case}").expected if row.get("dataset") == "link"]
         return {(row["system"], row["link"], row["physical_port"]) for row in rows}
 
     assert ports("hmc_lshwres", "header") == ports("hmc_pcm", "partitions_in_one_file")

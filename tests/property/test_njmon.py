@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC
-from pathlib import Path
 
 import orjson
 import pytest
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 
 from counterflow.collectors.formats.njmon import FORMAT
 from counterflow.collectors.records import Context, Item, Position, Record, Reject, singly
+from tests.golden.cases import golden
 from tests.support.streams import Trickle, found, newest_position
 
 
@@ -35,7 +35,7 @@ WHOLE = {
     "array": b'{\n  "samples": [\n' + b",\n".join(TEXTS["array"]) + b" ]\n}\n",
     "lines": b"\n".join(TEXTS["lines"]) + b"\n",
 }
-NIMON = (Path(__file__).parents[1] / "golden/njmon/nimon/input.txt").read_bytes()
+NIMON = golden("njmon/nimon").input
 ENDS = {form: [WHOLE[form].index(text) + len(text) for text in texts] for form, texts in TEXTS.items()}
 
 

@@ -6,7 +6,6 @@ import io
 import re
 from collections import Counter
 from datetime import UTC
-from pathlib import Path
 from random import Random
 
 import orjson
@@ -16,9 +15,9 @@ from hypothesis import strategies as st
 
 from counterflow.collectors.formats.nmon import FORMAT
 from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject, singly
+from tests.golden.cases import cases
 
-GOLDEN = Path(__file__).parents[1] / "golden/nmon"
-INPUTS = {path.parent.name: path.read_bytes() for path in sorted(GOLDEN.glob("*/input.nmon"))}
+INPUTS = {case.name.removeprefix("nmon/"): case.input for case in cases("nmon")}
 SMALL = {name: content for name, content in INPUTS.items() if len(content) < 8000}
 ORDERLY = ("linux_16n", "linux_continuation", "aix_generated", "aix_processes", "defect_sorted_as_it_was", "vios")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 from datetime import UTC
-from pathlib import Path
 
 import orjson
 import pytest
@@ -16,11 +15,11 @@ from counterflow.collectors.formats import formats, recognise
 from counterflow.collectors.formats.omegamon_jsonl import MAX_TEXTS, STEP
 from counterflow.collectors.formats.omegamon_jsonl.known import INTRODUCED, PLACE
 from counterflow.collectors.records import Context, Item, Position, Record
+from tests.golden.cases import Case, cases, golden
 
-GOLDEN = Path(__file__).parent.parent / "golden" / "omegamon_jsonl"
-MAPPED = (GOLDEN / "columns_named_by_the_site/input.jsonl").read_bytes()
+MAPPED = golden("omegamon_jsonl/columns_named_by_the_site").input
 COLUMNS = {"ci_written": "kd5.sitelog.cis", "busy_pct": "gcp:syscpuutil.rmf_lpar_cpu_percent"}
-CONTENT = b"".join((GOLDEN / case / "input.jsonl").read_bytes() for case in ("address_spaces", "long_table")) + MAPPED
+CONTENT = golden("omegamon_jsonl/address_spaces").input + golden("omegamon_jsonl/long_table").input + MAPPED
 
 names = st.text(st.characters(codec="utf-8"), max_size=8)
 numbers = st.one_of(st.integers(-(2**52), 2**52), st.floats(-1e18, 1e18, allow_nan=False))
@@ -66,12 +65,12 @@ def test_every_number_is_a_counter(fields: dict[str, float]) -> None:
     assert {row["counter"]: row["value"] for row in rows} == {name: float(value) for name, value in fields.items()}
 
 
-WELL_FORMED = [path for path in GOLDEN.glob("*/input.jsonl") if not path.parent.name.startswith(("bad", "empty"))]
+WELL_FORMED = [case for case in cases("omegamon_jsonl") if "/bad" not in case.name]
 
 
-@pytest.mark.parametrize("path", WELL_FORMED, ids=lambda path: path.parent.name)
-def test_it_is_recognised(path: Path) -> None:
-    assert recognise(path.read_bytes()) is formats()["omegamon_jsonl"]
+@pytest.mark.parametrize("case", WELL_FORMED, ids=lambda case: case.name)
+def test_it_is_recognised(case: Case) -> None:
+    assert recognise(case.input) is formats()["omegamon_jsonl"]
 
 
 def test_remembered_texts_are_bounded_and_positions_come_on_the_way() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -17,11 +16,10 @@ from counterflow.collectors.formats import formats, recognise
 from counterflow.collectors.formats.rmf_dds import FORMAT, newest
 from counterflow.collectors.formats.rmf_dds.xml import decode
 from counterflow.collectors.records import Context, Item, Position, Record, Reject
+from tests.golden.cases import golden
 from tests.support.streams import Trickle, found, newest_position
 
-GOLDEN = Path(__file__).parent.parent / "golden/rmf_dds"
-INPUTS = [GOLDEN / case / "input.json" for case in ("text_between_responses", "json_lines", "interval_late", "no_data")]
-INPUTS.append(GOLDEN / "xml_appended_and_cut/input.xml")
+INPUTS = ["text_between_responses", "json_lines", "interval_late", "no_data", "xml_appended_and_cut"]
 
 
 def parse(content: bytes, *, complete: bool = True, position: Position | None = None, size: int = 2**16) -> list[Item]:
@@ -53,22 +51,22 @@ def test_entities_are_not_expanded() -> None:
         decode('<!DOCTYPE ddsml [<!ENTITY a "aaaa">]><ddsml>&a;&a;</ddsml>')
 
 
-@pytest.mark.parametrize("path", INPUTS, ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("case", INPUTS)
 @settings(max_examples=40, deadline=None)
 @given(data=st.data())
-def test_a_split_anywhere_changes_nothing(path: Path, data: st.DataObject) -> None:
-    content = path.read_bytes()
+def test_a_split_anywhere_changes_nothing(case: str, data: st.DataObject) -> None:
+    content = golden(f"rmf_dds/{case}").input
     cut = data.draw(st.integers(0, len(content)))
     first = parse(content[:cut], complete=False, size=data.draw(st.integers(1, 200)))
     position = newest_position(first)
     assert found(first) + found(parse(content, position=position)) == found(parse(content))
 
 
-@pytest.mark.parametrize("path", INPUTS, ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("case", INPUTS)
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
-def test_damage_anywhere_raises_nothing(path: Path, data: st.DataObject) -> None:
-    content = bytearray(path.read_bytes())
+def test_damage_anywhere_raises_nothing(case: str, data: st.DataObject) -> None:
+    content = bytearray(golden(f"rmf_dds/{case}").input)
     begin = data.draw(st.integers(0, len(content) - 1))
     content[begin : begin + data.draw(st.integers(0, 40))] = data.draw(st.binary(max_size=40))
     for item in parse(bytes(content)):
@@ -120,11 +118,9 @@ def test_however_responses_are_joined_their_figures_are_the_same(
     assert [item for item in items if isinstance(item, Reject)] == []
 
 
-@pytest.mark.parametrize(
-    "path", [GOLDEN / case / "input.json" for case in ("sysinfo", "array_of_responses", "no_data")]
-)
-def test_it_is_recognised(path: Path) -> None:
-    assert recognise(path.read_bytes()[:65_536]) is formats()[FORMAT.name]
+@pytest.mark.parametrize("case", ["sysinfo", "array_of_responses", "no_data"])
+def test_it_is_recognised(case: str) -> None:
+    assert recognise(golden(f"rmf_dds/{case}").input[:65_536]) is formats()[FORMAT.name]
 
 
 def test_an_interval_without_data_yet_differs_from_one_with_data() -> None:

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from counterflow.collectors.formats import formats
 from counterflow.collectors.records import Context, Item, Position, Record
+from tests.golden.cases import golden
 
 EXAMPLE = (Path(__file__).parents[2] / "collectors" / "site.example.yaml").read_bytes()
-SMALL = (Path(__file__).parents[1] / "golden/site/every_list/input.yaml").read_bytes()
+SMALL = golden("site/every_list").input
 BEGIN = datetime(2025, 1, 1, tzinfo=UTC)
 
 hours = st.integers(0, 9)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -15,24 +14,24 @@ from hypothesis import strategies as st
 from counterflow.collectors.formats import formats, recognise
 from counterflow.collectors.records import Context, Item, Position, Record, Reject
 from counterflow.collectors.text import csv_rows
+from tests.golden.cases import golden
 from tests.support.streams import Trickle, found
 
-GOLDEN = Path(__file__).parent.parent / "golden"
 CASES = {
-    "workload_csv/two_runs/input.csv": "workload_csv",
-    "workload_csv/run_id_used_again/input.csv": "workload_csv",
-    "workload_csv/header_again/input.csv": "workload_csv",
-    "query_log/two_streams_beside_each_other/input.csv": "query_log",
-    "qrep_monitor/applymon_luw/input.csv": "qrep_monitor",
-    "qrep_monitor/repeated_hour/input.csv": "qrep_monitor",
-    "qrep_monitor/tables_one_behind_the_other/input.csv": "qrep_monitor",
-    "ycsb/status_and_summary/input.txt": "ycsb",
-    "ycsb/load_and_run_in_one_file/input.txt": "ycsb",
-    "ycsb/two_types_of_measurement/input.txt": "ycsb",
-    "ycsb/messages_of_the_binding/input.txt": "ycsb",
-    "ycsb/raw_data/input.txt": "ycsb",
+    "workload_csv/two_runs": "workload_csv",
+    "workload_csv/run_id_used_again": "workload_csv",
+    "workload_csv/header_again": "workload_csv",
+    "query_log/two_streams_beside_each_other": "query_log",
+    "qrep_monitor/applymon_luw": "qrep_monitor",
+    "qrep_monitor/repeated_hour": "qrep_monitor",
+    "qrep_monitor/tables_one_behind_the_other": "qrep_monitor",
+    "ycsb/status_and_summary": "ycsb",
+    "ycsb/load_and_run_in_one_file": "ycsb",
+    "ycsb/two_types_of_measurement": "ycsb",
+    "ycsb/messages_of_the_binding": "ycsb",
+    "ycsb/raw_data": "ycsb",
 }
-INPUTS = {name: (GOLDEN / name).read_bytes() for name in CASES}
+INPUTS = {name: golden(name).input for name in CASES}
 BEGIN = datetime(2025, 11, 21, 10, tzinfo=UTC)
 
 

@@ -14,8 +14,8 @@ from counterflow.cli import cli
 from counterflow.collectors.needs import needed
 from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Record, Reject
+from tests.golden.cases import golden
 
-GOLDEN = Path(__file__).parents[1] / "golden"
 BERLIN = ZoneInfo("Europe/Berlin")
 
 
@@ -30,8 +30,8 @@ BERLIN = ZoneInfo("Europe/Berlin")
         ("ycsb/summary_alone", "2026-03-02T07:00:10Z"),  # its run takes 10 s
     ],
 )
-def test_input_without_a_time_has_the_time_that_is_given(case: str, ts: str) -> None:
-    (file,) = (GOLDEN / case).glob("input*")
+def test_input_without_a_time_has_the_time_that_is_given(case: str, ts: str, tmp_path: Path) -> None:
+    file = golden(case).written(tmp_path)
     without = list(read_file(file, BERLIN, "SYS1"))
     assert not [item for item in without if isinstance(item, Record)]
     assert [item for item in without if isinstance(item, Reject) and "--at" in item.detail]
@@ -51,14 +51,14 @@ def test_the_time_that_is_given_may_have_milliseconds(tmp_path: Path) -> None:
     assert "repeated_block" in found.output
 
 
-def test_a_time_with_an_offset_is_not_of_the_zone() -> None:
-    file = GOLDEN / "db2_display_log/no_time/input.txt"
+def test_a_time_with_an_offset_is_not_of_the_zone(tmp_path: Path) -> None:
+    file = golden("db2_display_log/no_time").written(tmp_path)
     items = read_file(file, BERLIN, "SYS1", at=datetime(2026, 3, 2, 8, tzinfo=UTC))
     assert next(item.fields["ts"] for item in items if isinstance(item, Record)) == "2026-03-02T08:00:00Z"
 
 
 def test_a_monitor_time_as_a_spreadsheet_shows_it_needs_the_order_alone(tmp_path: Path) -> None:
-    rows = (GOLDEN / "qrep_monitor/applymon_luw/input.csv").read_text()
+    rows = golden("qrep_monitor/applymon_luw").input.decode()
     file = tmp_path / "applymon.csv"
     file.write_text(rows.replace("2025-11-21-", "11/2/2025 ").replace("2025-11-20-", "11/1/2025 "))
     assert [need.option for need in needed([file], UTC, "TGT", None)] == ["--date-order"]

@@ -13,10 +13,9 @@ from click.testing import CliRunner, Result
 
 from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
-from tests.golden.cases import UNRECOGNISED, Case, cases
+from tests.golden.cases import UNRECOGNISED, Case, cases, golden
 
 SAMPLES = Path(__file__).parents[2] / "samples/nmon"
-GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 def bundle(*words: str | Path) -> Result:
@@ -78,7 +77,7 @@ def test_no_name_is_left_and_every_figure_is_the_same(tmp_path: Path) -> None:
 
 
 def test_a_feed_of_an_hmc_keeps_no_name_of_what_it_manages(tmp_path: Path) -> None:
-    source = Path(__file__).parents[1] / "golden/hmc_feed/partitions_and_ports/input.xml"
+    source = golden("hmc_feed/partitions_and_ports").written(tmp_path)
     out = tmp_path / "b.tgz"
     assert bundle(source, "--out", out).exit_code == 0
     [file] = unpacked(out, tmp_path / "unpacked")
@@ -91,8 +90,7 @@ def test_a_feed_of_an_hmc_keeps_no_name_of_what_it_manages(tmp_path: Path) -> No
 @pytest.mark.parametrize(("encoding", "name"), [("utf-8", "KÖLN7"), ("latin-1", "KÖLN7"), ("cp1252", "ŠKODA7")])
 def test_a_name_beyond_ascii_is_replaced_in_the_encoding_of_its_file(tmp_path: Path, encoding: str, name: str) -> None:
     """As formats read them: each line in UTF-8, else in 1252."""
-    [case] = (Path(__file__).parents[1] / "golden/ibmi_tables/qapmjobmi_alone").glob("*.csv")
-    text = case.read_text()
+    text = golden("ibmi_tables/qapmjobmi_alone").input.decode().replace("\r\n", "\n")
     assert text.count("ORDERS") > 1
     source = tmp_path / f"QAPMJOBMI_{name}.csv"
     source.write_bytes(text.replace("ORDERS", name).encode(encoding))
@@ -107,10 +105,10 @@ def test_a_name_beyond_ascii_is_replaced_in_the_encoding_of_its_file(tmp_path: P
 
 @pytest.mark.parametrize("written", [b"k\\u00f6ln", "köln".encode("latin-1")], ids=["escaped", "not UTF-8"])
 def test_a_name_that_a_text_holds_in_another_form_is_refused(tmp_path: Path, written: bytes) -> None:
-    [case] = (Path(__file__).parents[1] / "golden/njmon/one_sample_a_line").glob("input*")
-    assert case.read_bytes().count(b'"lnx1"') > 0
+    samples = golden("njmon/one_sample_a_line").input
+    assert samples.count(b'"lnx1"') > 0
     source = tmp_path / "a.json"
-    source.write_bytes(case.read_bytes().replace(b'"lnx1"', b'"' + written + b'"'))
+    source.write_bytes(samples.replace(b'"lnx1"', b'"' + written + b'"'))
     result = bundle(source, "--out", tmp_path / "b.tgz")
     assert result.exit_code != 0
     assert "would be left in the archive" in str(result.exception)
@@ -193,7 +191,7 @@ def test_no_name_stands_for_another(tmp_path: Path) -> None:
 
 def test_of_a_location_code_the_serial_number_alone_is_replaced(tmp_path: Path) -> None:
     """Its other words name kinds of places: -T1 is a port, -S1 a part of one."""
-    [source] = (Path(__file__).parents[1] / "golden/hmc_lshwres/physical_ports").glob("input*")
+    source = golden("hmc_lshwres/physical_ports").written(tmp_path)
     assert bundle(source, "--out", tmp_path / "b.tgz").exit_code == 0
     [file] = unpacked(tmp_path / "b.tgz", tmp_path / "unpacked")
     places = re.findall(r"U78D2\.001\.(\w{7})(-P1-C8-T[12])", file.read_text())
@@ -203,7 +201,7 @@ def test_of_a_location_code_the_serial_number_alone_is_replaced(tmp_path: Path) 
 
 def test_a_device_that_a_driver_named_keeps_its_name(tmp_path: Path) -> None:
     """The sample lists sda, and in a path its partition sda1, whose figures are not added to those of the disk."""
-    [source] = (Path(__file__).parents[1] / "golden/sysstat/all_activities").glob("input*")
+    source = golden("sysstat/all_activities").written(tmp_path)
     assert bundle(source, "--out", tmp_path / "b.tgz").exit_code == 0
     [file] = unpacked(tmp_path / "b.tgz", tmp_path / "unpacked")
     assert "/dev/sda1" in file.read_text()
@@ -223,8 +221,8 @@ def test_a_file_without_a_record_is_refused_with_the_way_out(tmp_path: Path) -> 
     """No record names what is a name in it; one message has all such files."""
     notes = tmp_path / "notes.txt"
     notes.write_text("seen on host bankprod7 by user meier\n")
-    jobs = GOLDEN / "ibmi_tables/qapmjobmi_alone/QAPMJOBMI.csv"
-    disks = GOLDEN / "wrkdsksts/date_in_two_readings/input.txt"
+    jobs = golden("ibmi_tables/qapmjobmi_alone").written(tmp_path)
+    disks = golden("wrkdsksts/date_in_two_readings").written(tmp_path)
     out = tmp_path / "b.tgz"
     result = bundle(SAMPLES / "linux_16n_plain.nmon", notes, jobs, disks, "--out", out)
     error = result.exception
@@ -306,7 +304,7 @@ def test_columns_that_no_dataset_has_hold_names_too(
     ],
 )
 def test_names_of_ibm_stay_beside_those_of_the_site(tmp_path: Path, case: str, name: str, kept: str) -> None:
-    source = next(file for file in (GOLDEN / case).iterdir() if file.name != "expected.jsonl")
+    source = golden(case).written(tmp_path)
     assert name in source.read_text()
     assert bundle(source, "--system", "SYSA", "--out", tmp_path / "b.tgz").exit_code == 0
     [sent] = unpacked(tmp_path / "b.tgz", tmp_path / "unpacked")
@@ -317,7 +315,7 @@ def test_names_of_ibm_stay_beside_those_of_the_site(tmp_path: Path, case: str, n
 def test_a_name_in_a_row_that_is_refused_is_replaced(tmp_path: Path) -> None:
     """No record has it, but its column is known by its heading."""
     source = tmp_path / "QAPMJOBMI.csv"
-    text = (GOLDEN / "ibmi_tables/qapmjobmi_alone/QAPMJOBMI.csv").read_text()
+    text = golden("ibmi_tables/qapmjobmi_alone").input.decode().replace("\r\n", "\n")
     header, row, *rows = text.splitlines()
     place = header.split(",").index("JBCPU")
     cells = row.replace("ORDERS", "ANNA").split(",")
@@ -402,7 +400,7 @@ def test_every_file_of_an_archive_is_read_as_a_recording(tmp_path: Path) -> None
     assert manifest["unread"] == []
 
 
-TEXTS = [case for case in cases() if case.folder.parent.name != UNRECOGNISED]
+TEXTS = [case for case in cases() if case.format != UNRECOGNISED]
 ALSO = ("ibmi_tables/jobs_joined", "ibmi_tables/qapmjobwtd", "ibmi_tables/workbook")
 SOME = [case for number, case in enumerate(TEXTS) if number % 9 == 0 or case.name in ALSO]
 
@@ -414,10 +412,11 @@ def test_whatever_the_layout_it_gives_the_same_figures(case: Case, tmp_path: Pat
     for name in ("system", "date_order"):
         options += [f"--{name.replace('_', '-')}", case.given[name]] if name in case.given else []
     out = tmp_path / "b.tgz"
-    files = [file for file in case.folder.iterdir() if file.name != "expected.jsonl"]
-    result = bundle(*files, *options, "--unread", "--out", out)
+    (tmp_path / "given").mkdir()
+    given = case.written(tmp_path / "given")
+    result = bundle(*given.parent.iterdir(), *options, "--unread", "--out", out)
     if result.exit_code:
         assert "is not text" in str(result.exception), result.exception
         return
-    [file] = [file for file in unpacked(out, tmp_path / "unpacked") if file.name.endswith(case.input.name)]
-    assert figures(file, *options) == figures(case.input, *options)
+    [file] = [file for file in unpacked(out, tmp_path / "unpacked") if file.name.endswith(given.name)]
+    assert figures(file, *options) == figures(given, *options)

@@ -9,8 +9,7 @@ from click.testing import CliRunner
 
 from counterflow.cli.parse import command
 from counterflow.collectors.agent.config import Config, Source, check
-
-PRINT = Path(__file__).parent.parent / "golden/wrkdsksts/date_in_two_readings/input.txt"
+from tests.golden.cases import golden
 
 CONFIG = """
 agent_id: a
@@ -19,15 +18,20 @@ sources: [{name: prints, paths: [/perf], date_order: ORDER}]
 """
 
 
+@pytest.fixture
+def screen(tmp_path: Path) -> str:
+    return str(golden("wrkdsksts/date_in_two_readings").written(tmp_path))
+
+
 @pytest.mark.parametrize(("order", "day"), [("mdy", "2026-05-09"), ("dmy", "2026-09-05")])
-def test_parse_takes_the_order_of_its_option(order: str, day: str) -> None:
-    result = CliRunner().invoke(command, [str(PRINT), "--date-order", order])
+def test_parse_takes_the_order_of_its_option(order: str, day: str, screen: str) -> None:
+    result = CliRunner().invoke(command, [screen, "--date-order", order])
     assert result.exit_code == 0
     assert f'"ts":"{day}T18:50:00Z"' in result.output
 
 
-def test_parse_refuses_the_date_and_names_the_way_out() -> None:
-    result = CliRunner().invoke(command, [str(PRINT)])
+def test_parse_refuses_the_date_and_names_the_way_out(screen: str) -> None:
+    result = CliRunner().invoke(command, [screen])
     assert result.exit_code == 1
     assert "--date-order" in result.output
 

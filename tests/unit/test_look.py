@@ -17,10 +17,11 @@ from typing import Any
 
 import pytest
 
+from tests.golden.cases import golden
+
 REPOSITORY = Path(__file__).parents[2]
-GOLDEN = REPOSITORY / "tests/golden"
 LINUX = (REPOSITORY / "samples/nmon/linux_16n_plain.nmon").read_bytes()
-DAY = (GOLDEN / "sysstat/all_activities/input.json").read_bytes()
+DAY = golden("sysstat/all_activities").input
 ALONE = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
 """Runs a command without the rights of root over files."""
 
@@ -207,7 +208,7 @@ def test_the_reason_that_names_an_option_is_shown_of_a_file_that_gave_nothing(tm
 
 
 def test_a_file_of_settings_alone_is_named_with_the_command_that_shows_it(tmp_path: Path) -> None:
-    shutil.copy(GOLDEN / "ibmi_tables/qapmconf/QAPMCONF.csv", tmp_path / "a b.csv")
+    (tmp_path / "a b.csv").write_bytes(golden("ibmi_tables/qapmconf").input)
     done = counterflow("look", "a b.csv", "--system", "SYSA", "--zone", "UTC", folder=tmp_path)
     assert done.returncode == 2
     holds = "error: no file holds an interval: a b.csv holds settings alone\n"
@@ -215,14 +216,15 @@ def test_a_file_of_settings_alone_is_named_with_the_command_that_shows_it(tmp_pa
 
 
 def test_a_file_without_its_system_is_named_once(tmp_path: Path) -> None:
-    done = counterflow("look", GOLDEN / "ibmi_tables/qapmsystem_green_screen/QAPMSYSTEM.csv", folder=tmp_path)
+    file = golden("ibmi_tables/qapmsystem_green_screen").written(tmp_path)
+    done = counterflow("look", file, folder=tmp_path)
     assert done.returncode == 2
     assert done.stderr.count("the tables do not name their system") == 1
 
 
 def test_a_system_without_a_finding_is_named_with_what_was_recorded(tmp_path: Path) -> None:
     """Threads of address spaces alone."""
-    done = counterflow("look", GOLDEN / "rmf_dds/procu/input.json", folder=tmp_path)
+    done = counterflow("look", golden("rmf_dds/procu").written(tmp_path), folder=tmp_path)
     assert done.returncode == 0, done.stderr
     sentence = (
         "  nothing to state: no rule found anything in what was recorded: job, no processors, no memory, no disks"
@@ -233,17 +235,18 @@ def test_a_system_without_a_finding_is_named_with_what_was_recorded(tmp_path: Pa
 @pytest.mark.parametrize(
     ("words", "average", "maximum"),
     [
-        (("ibmi_tables/qapmsystem_green_screen/QAPMSYSTEM.csv", "--system", "SYSA"), 58.9, 87.4),
-        (("rmf_dds/sysinfo/input.json",), 27.2, 27.2),
+        (("ibmi_tables/qapmsystem_green_screen", "--system", "SYSA"), 58.9, 87.4),
+        (("rmf_dds/sysinfo",), 27.2, 27.2),
     ],
     ids=["IBM i", "z/OS, whose zIIPs are left out"],
 )
 def test_summary_has_the_processors_that_look_has(
     words: tuple[str, ...], average: float, maximum: float, tmp_path: Path
 ) -> None:
-    file, *options = words
-    looked = counterflow("look", GOLDEN / file, *options, folder=tmp_path)
+    case, *options = words
+    file = golden(case).written(tmp_path)
+    looked = counterflow("look", file, *options, folder=tmp_path)
     assert f"processors {average} % busy on average, {maximum} % at most" in looked.stdout
-    done = counterflow("summary", GOLDEN / file, *options, "--json", folder=tmp_path)
+    done = counterflow("summary", file, *options, "--json", folder=tmp_path)
     found = json.loads(done.stdout)
     assert (round(found["cpu_pct_avg"], 1), round(found["cpu_pct_max"], 1)) == (average, maximum)

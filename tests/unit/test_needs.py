@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from counterflow.collectors.needs import needed
+from tests.golden.cases import golden
 
-GOLDEN = Path(__file__).parents[1] / "golden"
-NRG = (GOLDEN / "ibmi_tables/dates_in_two_readings/input.csv").read_bytes()
-NMON = (GOLDEN / "nmon/aix_dedicated/input.nmon").read_bytes()
+NRG = golden("ibmi_tables/dates_in_two_readings").input
+NMON = golden("nmon/aix_dedicated").input
 
 
 def test_each_option_is_named_once_for_all_files_of_a_format(tmp_path: Path) -> None:

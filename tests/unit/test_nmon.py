@@ -21,15 +21,15 @@ from counterflow.collectors.records import Context, Item, Position, Reason, Reco
 from counterflow.collectors.text import device_names as topology
 from counterflow.schemas.definition import datasets
 from counterflow.schemas.json_schema import validator
+from tests.golden.cases import cases, golden
 
 SAMPLES = sorted((Path(__file__).parents[2] / "samples/nmon").glob("*.nmon"))
 LINUX = [path for path in SAMPLES if path.name.startswith("linux")]
-GOLDEN = sorted((Path(__file__).parents[1] / "golden/nmon").glob("*/input.nmon"))
+CONTENTS = {path.name: path.read_bytes() for path in SAMPLES} | {case.name: case.input for case in cases("nmon")}
 
 
-def parse(path: Path) -> list[Item]:
-    with path.open("rb") as stream:
-        return list(singly(FORMAT.parse(stream, Context(str(path), UTC))))
+def parse(content: bytes) -> list[Item]:
+    return list(singly(FORMAT.parse(io.BytesIO(content), Context("file.nmon", UTC))))
 
 
 def rows(items: list[Item], dataset: str) -> list[dict[str, Any]]:
@@ -60,20 +60,20 @@ def by_hand(path: Path, section: str) -> dict[str, float]:
 @pytest.mark.parametrize(("section", "column"), [("DISKREAD", "read_kb"), ("DISKWRITE", "written_kb")])
 def test_disk_totals_are_those_of_the_file(path: Path, section: str, column: str) -> None:
     found: dict[str, float] = defaultdict(float)
-    for row in rows(parse(path), "disk"):
+    for row in rows(parse(path.read_bytes()), "disk"):
         if row["device_type"] != "group":
             found[row["disk"]] += row[column]
     assert found == pytest.approx(by_hand(path, section), rel=1e-9)
 
 
 def test_read_megabytes_of_the_recording_beside_fio() -> None:
-    leaves = [row["read_kb"] for row in rows(parse(LINUX[1]), "disk") if row["leaf"]]
+    leaves = [row["read_kb"] for row in rows(parse(LINUX[1].read_bytes()), "disk") if row["leaf"]]
     assert sum(leaves) / 1024 == pytest.approx(5994, abs=0.5)  # nmon reference, section 2
 
 
 @pytest.mark.parametrize("path", LINUX, ids=lambda path: path.stem)
 def test_linux_snapshots_begin_with_one_second(path: Path) -> None:
-    items = parse(path)
+    items = parse(path.read_bytes())
     cpu = [row for row in rows(items, "system_cpu") if row["engine"] == "all"]
     assert len(cpu) == path.read_text().count("\nZZZZ,")
     assert cpu[0]["interval_s"] == 1.0
@@ -83,7 +83,7 @@ def test_linux_snapshots_begin_with_one_second(path: Path) -> None:
 
 @pytest.mark.parametrize("path", LINUX, ids=lambda path: path.stem)
 def test_manifests_count_what_was_yielded(path: Path) -> None:
-    items = parse(path)
+    items = parse(path.read_bytes())
     counted = Counter(
         (item.dataset, item.fields["ts"])
         for item in items
@@ -98,7 +98,7 @@ def test_manifests_count_what_was_yielded(path: Path) -> None:
 
 
 def test_cpu_of_processes_is_nearly_all_cpu() -> None:
-    items = parse(LINUX[1])
+    items = parse(LINUX[1].read_bytes())
     cpu = [r for r in rows(items, "system_cpu") if r["engine"] == "all"][1:]  # no processes in the first snapshot
     busy_ms = sum((r["user_pct"] + r["sys_pct"]) / 100 * r["logical_engines"] * r["interval_s"] * 1000 for r in cpu)
     # a process that ends between two snapshots is in no row
@@ -125,7 +125,7 @@ def test_the_first_physical_cpu_of_power_is_used_where_the_partition_can_have_co
     Limits: 1.05 x 2 = 2.1 cores; capped 1.05 x 0.5 = 0.525; 1.2 busy threads + 0.1 x 2 = 1.4. Later snapshots are
     differences for certain: they have no limit.
     """
-    text = (Path(__file__).parents[1] / "golden/nmon/linux_power/input.nmon").read_text()
+    text = golden("nmon/linux_power").input.decode()
     text = text.replace(" 0.253175,0,", f"{consumed},{capped},").replace(",1.50,", ",0.50,")
     text = text.replace("T0001", f"T{snapshot:04d}")
     items = list(singly(FORMAT.parse(io.BytesIO(text.encode()), Context("power.nmon", UTC))))
@@ -142,7 +142,7 @@ def test_the_first_physical_cpu_of_power_is_used_where_the_partition_can_have_co
 
 
 def test_generated_partition_keeps_the_sums_of_real_ones() -> None:
-    items = parse(Path(SAMPLES[0]))
+    items = parse(SAMPLES[0].read_bytes())
     cpu = [row for row in rows(items, "system_cpu") if row["engine"] == "all"]
     assert {row["cpu_base"] for row in cpu} == {"floating"}
     assert any(row["physical_consumed_cores"] > row["entitled_cores"] for row in cpu)
@@ -155,17 +155,17 @@ def test_generated_partition_keeps_the_sums_of_real_ones() -> None:
         assert row["transfers"] == pytest.approx(row["reads"] + row["writes"], abs=60)
 
 
-@pytest.mark.parametrize("path", [*SAMPLES, *GOLDEN], ids=lambda path: f"{path.parent.name}/{path.name}")
-def test_every_record_is_of_its_dataset(path: Path) -> None:
+@pytest.mark.parametrize("name", CONTENTS)
+def test_every_record_is_of_its_dataset(name: str) -> None:
     validators = {name: validator(definition) for name, definition in datasets().items()}
     envelope = {"agent_id": "a", "seq": 1, "collected_at": "2026-11-21T00:00:00Z"}
     keys: Counter[tuple[Any, ...]] = Counter()
-    for item in parse(path):
+    for item in parse(CONTENTS[name]):
         if isinstance(item, Record):
             record = orjson.loads(orjson.dumps({**item.fields, **envelope}))
             validators[item.dataset].validate(record)
             keys[item.dataset, *(record.get(name) for name in datasets()[item.dataset].key)] += 1
-    if path in SAMPLES:
+    if not name.startswith("nmon/"):  # of the samples
         assert [key for key, count in keys.items() if count > 1] == []
 
 
@@ -202,7 +202,7 @@ class Endless(io.RawIOBase):
 
 
 def test_a_line_of_a_gigabyte_takes_no_memory() -> None:
-    before = GOLDEN[0].read_bytes()
+    before = golden("nmon/aix_dedicated").input
     tracemalloc.start()
     try:
         stream = Endless(before, 1 << 30)
@@ -225,7 +225,7 @@ def test_a_position_of_a_large_system_is_small() -> None:
 
 
 def test_a_sorted_recording_with_a_long_header_is_resumed() -> None:
-    whole = next(path for path in GOLDEN if path.parent.name == "defect_sorted_as_it_was").read_bytes()
+    whole = golden("nmon/defect_sorted_as_it_was").input
     header = b"".join(b"BBBP,%04d,ps,text\n" % n for n in range(4500))
     content = b"".join(sorted((whole + header).splitlines(keepends=True)))
     items = list(singly(FORMAT.parse(io.BytesIO(content), Context("x", UTC))))
@@ -247,7 +247,7 @@ def test_generated_recordings_are_the_same_each_time() -> None:
 
 @pytest.mark.parametrize("case", ["clock_of_12_hours_midnight", "clock_fall_back", "clock_spring_forward", "growing"])
 def test_stamps_without_dates_are_read_as_with_them(case: str) -> None:
-    dated = (Path(__file__).parents[1] / f"golden/nmon/{case}/input.nmon").read_bytes()
+    dated = golden(f"nmon/{case}").input
     undated = re.sub(rb"(?m)^(ZZZZ,[^,]+,[^,]+),.*$", rb"\1", dated)
     assert undated != dated
     with_dates, without = (

@@ -19,10 +19,10 @@ from counterflow.collectors.reading import read_each, read_file
 from counterflow.collectors.records import Item, Position, Reason, Record, Reject, singly
 from counterflow.collectors.sources import wrapped
 from counterflow.collectors.sources.wrapped import contents, wrapping
+from tests.golden.cases import golden
 
-SAMPLE = Path(__file__).parents[1] / "golden/nmon/defect_file_twice/input.nmon"
-PLAIN = SAMPLE.read_bytes()
-COLLECTION = Path(__file__).parents[1] / "golden/ibmi_tables/jobs_joined"
+PLAIN = golden("nmon/defect_file_twice").input
+COLLECTION = golden("ibmi_tables/jobs_joined").files
 
 
 def tar(*files: tuple[str, bytes]) -> bytes:
@@ -220,7 +220,7 @@ def test_encrypted_members_and_links_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("dress", ["gzip", "zip", "tgz"])
 def test_tables_beside_each_other_are_found_in_the_same_dress(tmp_path: Path, dress: str) -> None:
     """QAPMJOBMI is read together with QAPMJOBOS, compressed beside it or in the same archive."""
-    files = {path.name: path.read_bytes() for path in COLLECTION.glob("*.csv")}
+    files = COLLECTION
     plain = tmp_path / "plain"
     plain.mkdir()
     for name, content in files.items():
