@@ -296,7 +296,6 @@ def _named(items: Iterable[Single]) -> Iterator[tuple[str, str]]:
 
 
 def _is_name(setting: Fields) -> bool:
-    """Return whether the value of a setting is a name."""
     section, item, name = setting.get("section"), setting.get("item"), str(setting.get("name"))
     return bool(_NAMING.fullmatch(name)) or (section, name) in _SERIALS or (section, item) in _SERIALS
 

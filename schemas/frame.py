@@ -31,7 +31,6 @@ class Malformed(ValueError):  # noqa: N818 - of the data, not of the program
     """A frame breaks the contract: `reason` in a word, the text in a sentence, and how many rows it claims to have."""
 
     def __init__(self, reason: str, text: str, rows: int = 1) -> None:
-        """Keep them."""
         super().__init__(text)
         self.reason = reason
         self.rows = rows
@@ -45,7 +44,6 @@ class Contract:
     """
 
     def __init__(self, dataset: Dataset) -> None:
-        """Prepare the checks."""
         self.dataset = dataset
         self.scalars = frozenset({*envelope("counter"), *SIZES})
         self.required_scalars = tuple(n for n, column in envelope("counter").items() if column.null_when is None)

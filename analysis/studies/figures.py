@@ -395,12 +395,6 @@ def _components(
         yield key._replace(name="memory_mb"), mean(((row["memory_mb"], row["seconds"]) for row in some), "MiB")
 
 
-def _with_parts(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows of systems with a replication component, without systems that have only `other`."""
-    having = {row["system"] for row in rows if row["command"] != "other"}
-    return [row for row in rows if row["system"] in having]
-
-
 def _base(run: Run, base: str | None, processors: Iterable[Row]) -> Number:
     """Return the number of processors on which the shares of commands are based."""
     column = "logical_engines"

@@ -19,7 +19,6 @@ class RunError(ValueError):
     """A run cannot be determined from the stored records; names the run, the reason and, in `hint`, the remedy."""
 
     def __init__(self, message: str, hint: str) -> None:
-        """Keep message and hint."""
         super().__init__(message)
         self.hint = hint
 

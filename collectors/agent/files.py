@@ -60,7 +60,7 @@ class Files:
         again: bool,
         progress: Progress | None,
     ) -> None:
-        """Begin without files; `recover` takes over what is committed."""
+        """`recover` takes over what is committed."""
         self.watched = Watched()
         self.skipped: set[Path] = set()
         self.unfinished = False

@@ -73,13 +73,11 @@ class _Group(Generic[Place]):
         return self.table.rows if self.table else len(self.rows)
 
     def append(self, fields: Fields, place: Place) -> None:
-        """Add a row."""
         names = tuple(fields)
         self.rows.append((self.layouts.setdefault(names, names), tuple(fields.values())))
         self.places.append(place)
 
     def split(self) -> None:
-        """Split the table into rows."""
         if self.table is not None:
             table, places, self.table, self.places = self.table, self.places, None, []
             for record in table.records():
@@ -133,7 +131,6 @@ class Frames(Generic[Place]):
     """
 
     def __init__(self, agent_id: str) -> None:
-        """Begin without rows."""
         self.agent_id = agent_id
         self.seq = 0
         self.collected_at = utc_now()

@@ -59,7 +59,6 @@ class Live:
     """One reader per system."""
 
     def __init__(self, sources: Sequence[System], metrics: Metrics, spool: SpoolFolder | None = None) -> None:
-        """Keep the parts; nothing is queried yet."""
         self.sources = sources
         self._spool = spool
         self._metrics = metrics

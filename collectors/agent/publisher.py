@@ -47,7 +47,6 @@ class TransactionLost(Exception):  # noqa: N818 - not an error of the program
     fenced = False
 
     def __init__(self, why: str, *, by_reader: bool = False) -> None:
-        """Keep the cause."""
         super().__init__(why)
         self.by_reader = by_reader
 
@@ -71,7 +70,6 @@ class Publisher:
     """
 
     def __init__(self, kafka: Kafka, agent_id: str, stop: Event, patience_s: float | None = None) -> None:
-        """Keep the settings; nothing is connected yet."""
         self._trouble = Trouble(kafka)
         self._client = {**kafka.client, "log_level": 0, "error_cb": self._trouble}
         self._bootstrap = kafka.bootstrap

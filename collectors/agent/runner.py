@@ -47,7 +47,7 @@ class Runner:
         systems: Sequence[System] = (),
         spool: SpoolFolder | None = None,
     ) -> None:
-        """Keep the parts; the answers of `systems` wait in `spool`, and the rest is as in `Files`."""
+        """The answers of `systems` wait in `spool`; the rest is as in `Files`."""
         self.publisher = publisher
         self.metrics = Metrics()
         self.transaction = Transaction(publisher, agent_id, commit, stop, self.metrics)

@@ -67,7 +67,7 @@ class Transaction:
     """
 
     def __init__(self, publisher: Publisher, agent_id: str, when: Commit, stop: Event, metrics: Metrics) -> None:
-        """Begin with nothing committed; `recover` takes over what is."""
+        """`recover` takes over what is committed."""
         self.committed = Committed()
         self.frames: Frames[Place] = Frames(agent_id)
         self.open = Tally()

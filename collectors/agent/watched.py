@@ -44,7 +44,6 @@ class Watched:
     """Every file that was seen and is not gone, by its identity."""
 
     def __init__(self) -> None:
-        """Begin without files."""
         self._seen: dict[FileId, Seen] = {}
 
     def expect(self, file: FileId, source: Source, path: Path) -> None:

@@ -57,7 +57,6 @@ class Session:
     """The listening socket. `number` counts how often it was opened."""
 
     def __init__(self, host: str, port: int, protocol: Literal["tcp", "udp"]) -> None:
-        """Keep where to listen."""
         self.number = 0
         self._at = (host, port)
         self._protocol = protocol
@@ -139,7 +138,7 @@ class Samples:
     interval_s = INTERVAL_S
 
     def __init__(self, name: str, committed: dict[str, Cursor]) -> None:
-        """Keep the committed positions, by stream."""
+        """`committed` has the positions by stream."""
         self._name = name
         self._committed = committed
         self._streams: dict[str, Stream] = {}

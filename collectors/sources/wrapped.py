@@ -330,7 +330,6 @@ class _Lines:
     """The lines of a sheet."""
 
     def __init__(self, sheet: Sheet) -> None:
-        """Begin with the first."""
         self._lines = sheet.lines
 
     def read(self, size: int, /) -> bytes:
@@ -344,13 +343,11 @@ class _Streams:
     def __init__(
         self, stream: BinaryIO, unpacker: Callable[[], bz2.BZ2Decompressor] | Callable[[], lzma.LZMADecompressor]
     ) -> None:
-        """Begin with the first stream."""
         self._stream = stream
         self._new = unpacker
         self._unpacker = unpacker()
 
     def read(self, size: int, /) -> bytes:
-        """Return the next bytes, none at the end."""
         while True:
             if self._unpacker.eof:
                 rest = self._unpacker.unused_data or self._stream.read(_BLOCK)
@@ -373,7 +370,6 @@ class _Utf16:
     """Text in UTF-16 as UTF-8; its byte order mark gives the order of its bytes."""
 
     def __init__(self, stream: BinaryIO) -> None:
-        """Begin with the mark."""
         self._stream = stream
         self._decoder = codecs.getincrementaldecoder("utf-16")()
 
@@ -389,7 +385,6 @@ class _Zstd:
     """Consecutive frames of zstd; unlike the reader of the library it detects a frame that ends too early."""
 
     def __init__(self, stream: BinaryIO) -> None:
-        """Begin with the first frame."""
         self._stream = stream
         self._unpacker = self._new()
         self._rest = b""
@@ -417,13 +412,11 @@ class _Slice:
     """A part of a file that may end too early: what is there is read."""
 
     def __init__(self, stream: BinaryIO, offset: int, size: int) -> None:
-        """Begin at `offset`."""
         self._stream = stream
         self._left = size
         stream.seek(offset)
 
     def read(self, size: int, /) -> bytes:
-        """Return the next bytes, none at the end."""
         found = self._stream.read(min(size, self._left))
         self._left -= len(found)
         if not found and self._left:

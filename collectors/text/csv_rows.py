@@ -64,7 +64,6 @@ class CsvRows:
     memory: dict[str, Any] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Take up the state of the position."""
         at = self.position or Position(0, 0)
         state = orjson.loads(orjson.dumps(at.state))
         self.columns = state.get("columns")

@@ -34,7 +34,6 @@ class Unusable(ValueError):  # noqa: N818 - not an error of the program
     """A document, or a part of one, is refused, for `reason`."""
 
     def __init__(self, reason: Reason, detail: str) -> None:
-        """Keep the reason."""
         super().__init__(detail)
         self.reason = reason
 

@@ -24,7 +24,6 @@ class Ambiguous(ValueError):  # noqa: N818 - of the data, not of the program
     """A number whose comma or point separates thousands or decimals: the text alone does not decide."""
 
     def __init__(self, text: str, mark: str) -> None:
-        """State both readings of the text, and the remedy."""
         plain, decimal = text.replace(mark, ""), text.replace(mark, ".")
         super().__init__(f"{text!r} is {plain} or {decimal}: export it without thousands separators")
 

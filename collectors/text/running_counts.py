@@ -39,7 +39,6 @@ class NotLaterError(ValueError):
     """The sample is not later than the one before."""
 
     def __init__(self, reason: Reason, detail: str) -> None:
-        """Keep the reason."""
         super().__init__(detail)
         self.reason = reason
 

@@ -37,7 +37,6 @@ class Samples:
     """The samples of one system in one document; `before` was read from the documents before it."""
 
     def __init__(self, before: Spans) -> None:
-        """Begin without samples."""
         self._before = before
         self._begins: dict[str, str] = {}
 

@@ -50,7 +50,6 @@ class UnplacedError(ValueError):
     """Nothing states when or where a listing was written."""
 
     def __init__(self, reason: Reason, detail: str) -> None:
-        """Keep the reason."""
         super().__init__(detail)
         self.reason = reason
 

@@ -34,7 +34,6 @@ class ClickHouseError(Exception):
     """An error response: `code` is ClickHouse's exception code (0: none given), `status` the HTTP status."""
 
     def __init__(self, code: int, status: int, text: str) -> None:
-        """Keep the code, the status and the text of the response."""
         super().__init__(text.strip())
         self.code = code
         self.status = status
@@ -56,7 +55,6 @@ class ClickHouse:
     """
 
     def __init__(self, url: str, user: str, password: str, *, timeout_s: float = 60.0, ca: Path | None = None) -> None:
-        """Open no connection yet."""
         import httpx  # imported late, here and below: the embedded engine does not need it
 
         address = httpx.URL(url)
@@ -127,11 +125,9 @@ class ClickHouse:
         self._http.close()
 
     def __enter__(self) -> Self:
-        """Use as a context manager."""
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
-        """Close the connections."""
         self.close()
 
 

@@ -15,7 +15,6 @@ class CounterflowError(Exception):
     """
 
     def __init__(self, message: str, *, hint: str | None = None, exit_code: int = 1) -> None:
-        """Keep the parts; the command line prints them."""
         super().__init__(message)
         self.message = message
         self.hint = hint

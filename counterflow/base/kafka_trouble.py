@@ -26,7 +26,6 @@ class Trouble:
     """
 
     def __init__(self, kafka: Kafka) -> None:
-        """Start without a cause."""
         self._bootstrap = kafka.bootstrap
         self._protocol = str(kafka.settings.get("security.protocol", "PLAINTEXT")).upper()
         self._user = kafka.settings.get("sasl.username")

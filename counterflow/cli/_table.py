@@ -36,7 +36,7 @@ class Rows:
     """
 
     def __init__(self, names: Sequence[str], rows: Sequence[Sequence[Any]], *, folded: bool = True) -> None:
-        """Keep the names and the rows, which have one value per name."""
+        """Each row has one value per name."""
         self._names, self._rows, self._folded = names, rows, folded
         self._table = _table(names, rows)
 
@@ -46,7 +46,6 @@ class Rows:
         return measured.minimum if self._folded else measured.maximum
 
     def __rich_console__(self, out: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the table, or the blocks."""
         if self.width(out) <= options.max_width:
             yield self._table
             return

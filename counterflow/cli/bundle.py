@@ -37,7 +37,6 @@ class _File(NamedTuple):
 
     @property
     def content(self) -> bytes:
-        """The text as bytes."""
         if len(self.codecs) == 1:
             return self.text.encode(self.codecs[0])
         lines = zip(self.text.split("\n"), self.codecs, strict=True)

@@ -67,7 +67,6 @@ class Database:
     """
 
     def __init__(self, folder: Path, *, kept: bool) -> None:
-        """Start to open or create the database."""
         from counterflow.base.embedded import library
 
         library()
@@ -82,11 +81,9 @@ class Database:
         background.shutdown(wait=False)
 
     def __enter__(self) -> Self:
-        """Return the database."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the engine."""
         if self._engine.exception() is None:
             self.client.close()
 

@@ -38,7 +38,6 @@ class Files:
     """
 
     def __init__(self, folder: Path | None) -> None:
-        """Read the list."""
         self._path = folder / NAME if folder else None
         self._list = _List()
         if self._path is not None and self._path.exists():

@@ -30,7 +30,6 @@ class Measured(NamedTuple):
     datasets: frozenset[str]
 
     def __add__(self, other: Measured) -> Measured:  # type: ignore[override]
-        """Return both combined."""
         begin, end = min(self.begin, other.begin), max(self.end, other.end)
         return Measured(begin, end, self.records + other.records, self.datasets | other.datasets)
 

@@ -18,7 +18,6 @@ class Output:
     """Files below a folder, in one subfolder per system, and in `SITE`."""
 
     def __init__(self, out: Path) -> None:
-        """Start without files."""
         self._out = out
         self.files: list[Written] = []
 

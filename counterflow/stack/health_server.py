@@ -26,7 +26,6 @@ class Parts(Collector):
     """Every part by name, running or not."""
 
     def __init__(self, settings: StackSettings) -> None:
-        """Send no request yet."""
         self._settings = settings
 
     def describe(self) -> tuple[GaugeMetricFamily | CounterMetricFamily, ...]:

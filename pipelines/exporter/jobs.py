@@ -31,7 +31,7 @@ class Jobs(Collector):
     """Each job by name, running or not, whether one cluster runs all jobs or each job has its own."""
 
     def __init__(self, *flink_urls: str, names: Collection[str] = (), certificate: Path | None = None) -> None:
-        """Send no request yet. `names`: jobs that are to run, all if empty; `certificate` is as in `rest.client`."""
+        """`names`: jobs that are to run, all if empty; `certificate` is as in `rest.client`."""
         self._names = names or all_jobs()
         self._clusters = [partial(client, url, certificate, timeout_s=_TIMEOUT_S) for url in flink_urls]
 

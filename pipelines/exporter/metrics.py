@@ -51,7 +51,6 @@ class Results(Collector):
     """
 
     def __init__(self, stale_s: float, most: int) -> None:
-        """Start without an answer."""
         self._stale_s = stale_s
         self._most = most
         self._families = families_of({})

@@ -24,7 +24,6 @@ class Flink:
     """A JobManager."""
 
     def __init__(self, http: httpx.Client) -> None:
-        """Use an open client."""
         self._http = http
 
     def running(self) -> list[dict[str, Any]]:

@@ -20,7 +20,6 @@ class Ends:
     """Ends of partitions, without open transactions, requested every five seconds in the background."""
 
     def __init__(self, admin: AdminClient) -> None:
-        """Request nothing yet."""
         self._admin = admin
         self._known: dict[Key, int] = {}
         self._asked: dict[TopicPartition, Future[Any]] = {}

@@ -102,7 +102,6 @@ class Split:
     """
 
     def __init__(self, shards: ShardMap) -> None:
-        """Keep the map."""
         self._first = shards.first
         self._shard = lru_cache(100_000)(shards.shard)
 

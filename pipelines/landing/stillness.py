@@ -17,7 +17,6 @@ class Stillness:
     """How long each partition that has messages has stood at one offset."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Begin with nothing waiting."""
         self._clock = clock
         self._stood: dict[Key, tuple[int, float]] = {}
 

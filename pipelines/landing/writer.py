@@ -76,7 +76,6 @@ class Writer:
     def __init__(
         self, clients: Mapping[str, ClickHouse], tables: Mapping[str, str], shards: ShardMap | None = None
     ) -> None:
-        """Open no connection yet."""
         self._clients = clients
         self._first = shards.first if shards else next(iter(clients))
         self._split = Split(shards) if shards else self._whole

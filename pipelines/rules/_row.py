@@ -31,7 +31,6 @@ class Moment:
     needed: bool = True
 
     def __call__(self, row: Mapping[str, Any], name: str) -> datetime | None:
-        """Return it."""
         value = row.get(name)
         if value is None and not self.needed:
             return None
@@ -50,7 +49,6 @@ class Number:
     needed: bool = False
 
     def __call__(self, row: Mapping[str, Any], name: str) -> float | None:
-        """Return it."""
         value: Any = row.get(name)
         if value is None and not self.needed:
             return None
@@ -66,7 +64,6 @@ class Flag:
     """True or false; false where it is null or absent."""
 
     def __call__(self, row: Mapping[str, Any], name: str) -> bool:
-        """Return it."""
         value = row.get(name)
         if value is None:
             return False
@@ -82,7 +79,6 @@ class OneOf:
     allowed: tuple[str, ...]
 
     def __call__(self, row: Mapping[str, Any], name: str) -> str | None:
-        """Return it."""
         value: str | None = row.get(name)
         if value is not None and value not in self.allowed:
             raise ValueError(f"`{name}`: expected {', '.join(self.allowed)} or null, found {value!r}")

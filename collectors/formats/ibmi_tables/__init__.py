@@ -88,12 +88,10 @@ class _Reading:
         self._join: Join | None = None
 
     def close(self) -> None:
-        """Close the file beside it."""
         if self._beside_stream is not None:
             self._beside_stream.close()
 
     def items(self) -> Iterator[Item]:
-        """Yield all that the file holds."""
         if "first" in self.state:
             yield from self._after_first()
             return

@@ -20,7 +20,6 @@ class Unclosed:
     """A stream that its owner closes."""
 
     def __init__(self, stream: BinaryIO) -> None:
-        """Wrap the stream."""
         self.read, self.seek = stream.read, stream.seek
 
     def close(self) -> None:

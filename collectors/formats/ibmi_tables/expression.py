@@ -159,7 +159,6 @@ class Columns:
     """The columns of some rows by the names of their fields; a call that several expressions share is made once."""
 
     def __init__(self, rows: int, known: Mapping[str, Column], functions: Mapping[str, Callable[..., object]]) -> None:
-        """Keep columns of so many rows."""
         self.rows = rows
         self._known, self._functions = known, functions
         self._called: dict[Call, Column] = {}

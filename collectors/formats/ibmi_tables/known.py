@@ -90,7 +90,6 @@ class Known:
     """
 
     def __init__(self, state: dict[str, Any]) -> None:
-        """Take boundaries and names from `state`."""
         self.state = state
 
     def functions(self) -> dict[str, Callable[..., object]]:

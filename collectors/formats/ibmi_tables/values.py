@@ -12,7 +12,6 @@ class Unusable(ValueError):  # noqa: N818 - not an error of the program
     """Nothing of the table can be read with the facts at hand, for `reason`."""
 
     def __init__(self, detail: str, reason: Reason = Reason.BAD_HEADER) -> None:
-        """Keep the reason."""
         super().__init__(detail)
         self.reason = reason
 

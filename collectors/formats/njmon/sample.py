@@ -77,7 +77,6 @@ class UnusableSampleError(ValueError):
     """The sample as a whole is refused."""
 
     def __init__(self, reason: Reason, detail: str) -> None:
-        """Keep the reason."""
         super().__init__(detail)
         self.reason = reason
 

@@ -27,7 +27,7 @@ class Account:
     """
 
     def __init__(self, complete: bool) -> None:
-        """Begin without items; `complete` data is read to its end."""
+        """`complete` data is read to its end."""
         self.whole: list[Item] = []
         """Items that may be yielded."""
         self.items: list[Item] = []

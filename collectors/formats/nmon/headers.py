@@ -170,7 +170,6 @@ class Headers:
         self._devices: dict[tuple[int, ...], Devices] = {}
 
     def __contains__(self, section: str) -> bool:
-        """Return whether the section has a header."""
         return section in self.table
 
     def set(self, section: str, title: str, names: Iterable[str]) -> None:

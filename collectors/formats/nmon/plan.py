@@ -33,7 +33,6 @@ class Plan:
     """Where the values of rows with these layouts go; `values` are those that `flat` returns of the rows."""
 
     def __init__(self, layouts: Sequence[Layout]) -> None:
-        """Work out the plan."""
         self.layouts = layouts
         rows: dict[str, dict[tuple[str, ...], int]] = {dataset: {} for dataset in KEYS}
         places: dict[str, dict[tuple[str, float, bool, int], dict[int, int]]] = {dataset: {} for dataset in KEYS}
@@ -91,7 +90,6 @@ class Plans:
     """The plan of the last snapshot: the snapshots of a recording mostly have the same sections."""
 
     def __init__(self) -> None:
-        """Begin with an empty plan."""
         self._last = Plan([])
 
     def of(self, layouts: Sequence[Layout]) -> Plan:

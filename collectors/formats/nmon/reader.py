@@ -24,7 +24,6 @@ class Reader:
     """Reads rows into `snapshot` by `headers`; their faults go to the account."""
 
     def __init__(self, headers: Headers, account: Account) -> None:
-        """Read by `headers`."""
         self.headers = headers
         self.snapshot = Snapshot(0, "", None, None)
         self.layouts: dict[bytes, Layout] = {}

@@ -166,7 +166,6 @@ class Dotted:
     """Reads pairs of `LABEL ....: figure`, two on a line; a line without any ends the block."""
 
     def __init__(self, line: Line) -> None:
-        """Begin at a line."""
         self.block = Block(line, cumulative=True)
 
     def accept(self, written: str, line: Line) -> bool:

@@ -103,12 +103,7 @@ class _Reading:
     """The reading of one report: the fields that its records share, and the figures that were refused."""
 
     def __init__(self, found: Header, content: Body, state: RmfState) -> None:
-        """Keep the parts.
-
-        Raises
-        ------
-        Unusable : the interval was read before, or a later one was.
-        """
+        """Raise `Unusable` where the interval was read before, or a later one was."""
         self.content = content
         self._found, self._state, self._refused = found, state, dict[Reason, list[str]]()
         self._ts: Fields = {"ts": stamps.iso(found.end), "system": found.system, "source": "rmf_dds"}

@@ -70,7 +70,6 @@ class UnusableCaptureError(ValueError):
     """The capture as a whole is refused."""
 
     def __init__(self, reason: Reason, detail: str) -> None:
-        """Keep the reason."""
         super().__init__(detail)
         self.reason = reason
 

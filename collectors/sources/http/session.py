@@ -68,7 +68,7 @@ class Session:
     """The connection. Proxies and `.netrc` of the environment are not used: the password goes to the DDS alone."""
 
     def __init__(self, target: Target, password: Callable[[], str] | None) -> None:
-        """Keep the parts; nothing is connected yet. `password` is called at each connect, so it may be changed."""
+        """`password` is called at each connect, so it may be changed."""
         self.number = 0
         self._target = target
         self._password = Password(password or str)

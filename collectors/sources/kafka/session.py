@@ -39,7 +39,7 @@ class Session:
     """The consumer. `number` counts the consumers made."""
 
     def __init__(self, client: Callable[[], dict[str, Any]]) -> None:
-        """Keep how to connect: `client` returns settings of librdkafka, secrets read anew."""
+        """`client` returns settings of librdkafka, secrets read anew."""
         self.number = 0
         self.cluster = ""
         self._client = client

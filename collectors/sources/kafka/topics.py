@@ -25,7 +25,6 @@ class Lines:
     """The messages of one partition since the batch before, each a line or several."""
 
     def __init__(self, stream: Stream) -> None:
-        """Begin where the stream stands."""
         self.stream = stream
         self.size = 0
         self._lines: list[bytes] = []
@@ -57,7 +56,7 @@ class Topics:
     interval_s = INTERVAL_S
 
     def __init__(self, topics: Sequence[str], committed: dict[str, Cursor]) -> None:
-        """Keep the committed positions, by stream."""
+        """`committed` has the positions by stream."""
         self._topics = topics
         self._committed = committed
         self._streams: dict[Place, Stream] = {}

@@ -53,7 +53,7 @@ class Reader(Generic[_Polled]):
         *,
         drain: bool = False,
     ) -> None:
-        """Keep the parts; nothing runs yet. With `drain`, what the session holds once it is closed is kept, too."""
+        """With `drain`, what the session holds once it is closed is kept, too."""
         self._name = name
         self._session = session
         self._due = dict.fromkeys(tasks, 0.0)

@@ -24,7 +24,6 @@ class SessionError(Exception):
     """The system, or the way to it, failed or refused; the text does not hold the password."""
 
     def __init__(self, kind: Kind, text: str) -> None:
-        """Keep what it means and its text."""
         super().__init__(text)
         self.kind = kind
 
@@ -56,7 +55,6 @@ class Password:
     """A password, read at each connect, so it may be changed; one that was refused is not tried again."""
 
     def __init__(self, read: Callable[[], str]) -> None:
-        """Keep how it is read."""
         self._read = read
         self._last = ""
         self._refused: str | None = None

@@ -57,7 +57,6 @@ class Few:
     """A few batches in memory: those not committed when the agent ends are queried again."""
 
     def __init__(self) -> None:
-        """Begin with none."""
         self._queue: Queue[Batch] = Queue()
 
     def put(self, batch: Batch) -> bool:

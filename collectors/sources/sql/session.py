@@ -28,7 +28,7 @@ class Session:
     """The connection. `number` counts the connections made: elapsed figures of the system are relative to one."""
 
     def __init__(self, driver: Driver, target: Target, password: Callable[[], str]) -> None:
-        """Keep the parts; nothing is connected yet. `password` is called at each connect, so it may be changed."""
+        """`password` is called at each connect, so it may be changed."""
         self.number = 0
         self._driver = driver
         self._target = target

@@ -27,7 +27,6 @@ class Verdicts:
     """The metrics at one address."""
 
     def __init__(self, url: str) -> None:
-        """Keep the address; nothing is read yet."""
         self._url = url
         self._raised: set[str] = set()
         self._look_at = 0.0
