@@ -67,7 +67,7 @@ class Line:
         number = next(_lines)
         self.stack, self.folder, self.name = stack, folder, f"faults-{os.getpid()}-{number}"
         self.begin = datetime(2026, 8, 1, tzinfo=UTC) + number * timedelta(days=2)
-        self.recordings = [Recording(folder / f"{n}.nmon", f"{self.name}-{n}", disks) for n in range(2)]
+        self.recordings = [Recording(folder / f"{n}.nmon", f"{self.name}-{n}", disks, network=True) for n in range(2)]
         for recording in self.recordings:
             recording.start = self.begin
         [self.metrics_port] = free_ports(1)
@@ -220,11 +220,10 @@ class Line:
 
     def _result(self, recording: Recording, ts: datetime) -> bool:
         """Return whether the disks of an interval landed, and its links came back from Flink."""
+        since = "WHERE system = {system:String} AND ts >= parseDateTime64BestEffort({ts:String}, 3, 'UTC')"
         sql = (
-            "SELECT (SELECT max(disks) FROM (SELECT count() AS disks FROM counterflow.disk_load "
-            "WHERE system = {system:String} AND ts >= parseDateTime64BestEffort({ts:String}, 3, 'UTC') GROUP BY ts)) AS n, "
-            "(SELECT count() FROM counterflow.link_load "
-            "WHERE system = {system:String} AND ts >= parseDateTime64BestEffort({ts:String}, 3, 'UTC')) AS links"
+            f"SELECT (SELECT max(disks) FROM (SELECT count() AS disks FROM counterflow.disk_load {since} GROUP BY ts)) AS n, "
+            f"(SELECT count() FROM counterflow.link_load {since}) AS links"
         )
         host = f"{self.name}-{self.recordings.index(recording)}"
         rows = self.answers(lambda: self.reader.rows(sql, {"param_system": host, "param_ts": f"{ts:%FT%TZ}"}))

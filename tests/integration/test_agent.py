@@ -62,10 +62,13 @@ def name() -> str:
 
 
 class Recording:
-    """An nmon recording of a small Linux machine that is being written, with values that differ in every row."""
+    """An nmon recording of a small Linux machine that is being written, with values that differ in every row.
 
-    def __init__(self, path: Path, host: str = "lpar1", disks: int = 8) -> None:
-        self.path, self.disks, self.written = path, disks, 0
+    With `network` it has an interface, of which a Flink job computes results.
+    """
+
+    def __init__(self, path: Path, host: str = "lpar1", disks: int = 8, *, network: bool = False) -> None:
+        self.path, self.disks, self.network, self.written = path, disks, network, 0
         self.start = datetime(2026, 11, 20, 10, tzinfo=UTC)
         names = ",".join(f"sd{chr(97 + d)}" for d in range(disks))
         path.write_text(
@@ -73,6 +76,8 @@ class Recording:
             "AAA,interval,1\nAAA,time,10:00.00\nAAA,date,20-NOV-2026\nAAA,cpus,2\n"
             f"CPU_ALL,CPU Total {host},User%,Sys%,Wait%,Idle%,Steal%,Busy,CPUs\n"
             f"DISKREAD,Disk Read KB/s {host},{names}\nDISKWRITE,Disk Write KB/s {host},{names}\n"
+            + f"NET,Network I/O {host},eth0-read-KB/s,eth0-write-KB/s\n"
+            * network
         )
 
     def snapshot(self) -> str:
@@ -83,6 +88,8 @@ class Recording:
         return (
             f"ZZZZ,T{n:04d},{stamp}\nCPU_ALL,T{n:04d},{n % 50}.5,10.0,0.0,{89 - n % 50}.5,0.0,,2\n"
             f"DISKREAD,T{n:04d},{values}\nDISKWRITE,T{n:04d},{values}\n"
+            + f"NET,T{n:04d},{n % 90}.5,{n % 70}.5\n"
+            * self.network
         )
 
     def append(self, snapshots: int = 1) -> None:
