@@ -221,10 +221,8 @@ class Line:
     def _result(self, recording: Recording, ts: datetime) -> bool:
         """Return whether the disks of an interval landed, and its links came back from Flink."""
         since = "WHERE system = {system:String} AND ts >= parseDateTime64BestEffort({ts:String}, 3, 'UTC')"
-        sql = (
-            f"SELECT (SELECT max(disks) FROM (SELECT count() AS disks FROM counterflow.disk_load {since} GROUP BY ts)) AS n, "
-            f"(SELECT count() FROM counterflow.link_load {since}) AS links"
-        )
+        disks = f"SELECT max(disks) FROM (SELECT count() AS disks FROM counterflow.disk_load {since} GROUP BY ts)"
+        sql = f"SELECT ({disks}) AS n, (SELECT count() FROM counterflow.link_load {since}) AS links"
         host = f"{self.name}-{self.recordings.index(recording)}"
         rows = self.answers(lambda: self.reader.rows(sql, {"param_system": host, "param_ts": f"{ts:%FT%TZ}"}))
         return bool(rows) and int(rows[0]["n"] or 0) == recording.disks and int(rows[0]["links"]) > 0
