@@ -118,17 +118,17 @@ def _with_ceilings(dataset: str, seconds: float | None) -> tuple[tuple[_Judged, 
     return tuple((judged, judged.ceiling(seconds)) for judged in _judged(dataset))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Plausible:
     """A format without the figures that cannot be; `longest_s` is the longest interval that its source may state."""
 
     format: Format
     longest_s: float | None = None
+    name: str = field(init=False)
 
-    @property
-    def name(self) -> str:
-        """Name of the format."""
-        return self.format.name
+    def __post_init__(self) -> None:
+        """Take the name of the format."""
+        self.name = self.format.name
 
     def recognises(self, head: bytes) -> bool:
         """Return whether the format recognises a file that begins with `head`."""
@@ -162,7 +162,8 @@ class _Judge:
     _left_out: Counter[tuple[Any, ...]] = field(default_factory=Counter)
 
     def record(self, record: Record) -> Iterator[Item]:
-        fields, faults = record.fields, []
+        fields = record.fields
+        faults: list[str] = []
         if record.dataset == "manifest" and self._left_out:
             fields = self._recounted(fields)
         if self._interval_is_impossible(fields, faults):
@@ -286,5 +287,6 @@ def _place(dataset: str, fields: Row) -> str:
 
 
 def _reject(detail: str, fields: Row, none_kept: bool) -> Reject:
-    kept = "none" if none_kept else "part"
-    return Reject(Reason.OUT_OF_RANGE, detail, kept, system=fields.get("system"), ts=fields.get("ts"))
+    return Reject(
+        Reason.OUT_OF_RANGE, detail, "none" if none_kept else "part", system=fields.get("system"), ts=fields.get("ts")
+    )
