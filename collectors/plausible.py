@@ -118,17 +118,17 @@ def _with_ceilings(dataset: str, seconds: float | None) -> tuple[tuple[_Judged, 
     return tuple((judged, judged.ceiling(seconds)) for judged in _judged(dataset))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Plausible:
     """A format without the figures that cannot be; `longest_s` is the longest interval that its source may state."""
 
     format: Format
     longest_s: float | None = None
+    name: str = field(init=False)
 
-    @property
-    def name(self) -> str:
-        """Name of the format."""
-        return self.format.name
+    def __post_init__(self) -> None:
+        """Take the name of the format."""
+        self.name = self.format.name
 
     def recognises(self, head: bytes) -> bool:
         """Return whether the format recognises a file that begins with `head`."""
