@@ -381,5 +381,5 @@ def test_a_process_that_is_killed_while_it_submits_starts_no_job_twice(flink: St
         overview = http.get("/jobs/overview").raise_for_status().json()["jobs"]
     running = [job["jid"] for job in overview if job["name"] in names and job["state"] in ("CREATED", "RUNNING")]
     assert sorted(running) == sorted(found.job_id for found in submitted)
-    assert [found.what for found in line.submit()] == ["running", "running"]
+    assert {found.what for found in line.submit()} == {"running"}
     jobs.cancel(line.cluster, line.jobs)
