@@ -151,6 +151,7 @@ def _config(settings: StackSettings) -> dict[str, Any]:
         "execution": {
             "checkpointing": {
                 "dir": settings.flink_checkpoints.as_uri(),
+                "num-retained": 2,  # the JobManager takes this from here alone: a damaged checkpoint needs an older one
                 "savepoint-dir": (home / "savepoints").as_uri(),
             }
         },
