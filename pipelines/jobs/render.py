@@ -26,7 +26,6 @@ _SETTINGS = {
     "execution.checkpointing.min-pause": "1 s",
     "execution.checkpointing.timeout": "2 min",
     "execution.checkpointing.tolerable-failed-checkpoints": "10",
-    "execution.checkpointing.num-retained": "2",
     "execution.checkpointing.externalized-checkpoint-retention": "RETAIN_ON_CANCELLATION",
     "execution.checkpointing.incremental": "true",
     "execution.state-recovery.claim-mode": "CLAIM",  # Flink deletes the restored checkpoint once newer ones replace it
