@@ -170,11 +170,13 @@ def _moved(host: Mapping[str, Any]) -> dict[str, tuple[float, ...]]:
     found: dict[str, list[float]] = {}
     for sample in mappings(host["statistics"]):
         for entry in mappings(sample.get("disk")):
-            name, figures = entry.get("disk-device"), _figures(entry)
+            name = entry.get("disk-device")
             if isinstance(name, str) and NUMBERED.fullmatch(name):
                 total = found.setdefault(name, [0.0] * len(SECTORS))
                 for at, sectors in enumerate(SECTORS):
-                    total[at] += figures.get(sectors, 0.0) if 0 <= figures.get(sectors, 0.0) < _MOST_SECTORS else 0.0
+                    moved = number(entry.get(sectors))
+                    if moved is not None and 0 <= moved < _MOST_SECTORS:
+                        total[at] += moved
     return {name: tuple(total) for name, total in found.items()}
 
 
