@@ -23,6 +23,7 @@ from counterflow.pipelines import verdicts
 from counterflow.pipelines.jobs.definition import Job, all_jobs, stages
 from counterflow.pipelines.rules import rules
 from counterflow.pipelines.wiring import Settings as Known
+from counterflow.schemas.clickhouse_insert import insert_rows
 from counterflow.schemas.definition import datasets
 
 PRECEDING = timedelta(days=7)
@@ -175,7 +176,7 @@ def _written(client: ClickHouse, dataset: str, since: str, begin: datetime, end:
 def _insert(client: ClickHouse, dataset: str, rows: Iterable[dict[str, Any]]) -> None:
     body = b"\n".join(orjson.dumps(row) for row in rows)
     if body:
-        client.post(f"INSERT INTO counterflow.{dataset} FORMAT JSONEachRow", body, _INSERT)
+        client.post(insert_rows(dataset), body, _INSERT)
 
 
 def _require_one_server(client: ClickHouse) -> None:

@@ -216,9 +216,9 @@ def cancel(cluster: Cluster, jobs: Sequence[Job] | None = None, *, patience_s: f
     """Cancel jobs (default: all) and wait up to `patience_s`; return those that ran. Their checkpoints stay."""
     names = {job.name for job in (chosen() if jobs is None else jobs)}
     with locked(cluster.ledger), cluster.connect() as flink:
-        running = [job["name"] for job in flink.running() if job["name"] in names]
-        flink.cancel(_ids(flink, names), patience_s)
-    return running
+        running = [job for job in flink.running() if job["name"] in names]
+        flink.cancel((job["jid"] for job in running), patience_s)
+    return [job["name"] for job in running]
 
 
 def states(cluster: Cluster) -> dict[str, str]:
@@ -253,10 +253,6 @@ def _request(cluster: Cluster, job: Job, *, checkpoint: str | None) -> dict[str,
     if checkpoint:
         request["configuration"]["execution.state-recovery.path"] = checkpoint
     return request
-
-
-def _ids(flink: Flink, names: set[str]) -> list[str]:
-    return [job["jid"] for job in flink.running() if job["name"] in names]
 
 
 def _status(flink: Flink, job: Mapping[str, Any]) -> Status:
