@@ -12,7 +12,6 @@ import os
 import random
 import signal
 import time
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -26,7 +25,7 @@ from counterflow.stack import lifecycle, supervision
 from counterflow.stack.flink import client as opened
 from counterflow.stack.settings import StackSettings
 from tests.support.agents import until
-from tests.support.flink_line import Line, Record, Results, first_of_each, over, total
+from tests.support.flink_line import Line, Record, Results, grouped, over, pct, seconds, sums, total
 
 INTERVAL_S = 15.0
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
@@ -91,30 +90,6 @@ def expected_by_hand() -> list[tuple[str, tuple[str, ...], Record]]:
 
 
 # The recomputation. It shares nothing with the SQL but the wording of the definitions.
-
-
-def sums(rows: Sequence[Record], column: str) -> float | None:
-    return total([row.get(column) for row in rows])
-
-
-def seconds(rows: Sequence[Record]) -> float:
-    return float(max(row["interval_s"] for row in rows))
-
-
-def pct(part: float | None, whole: float | None) -> float | None:
-    return None if part is None else over(100 * part, whole)
-
-
-def grouped(rows: Sequence[Record], **columns: str) -> dict[tuple[str, str, str, str], list[Record]]:
-    """Group rows by grouping and name; a generic job is the first six characters of a name."""
-    found: dict[tuple[str, str, str, str], list[Record]] = defaultdict(list)
-    for row in first_of_each(rows, "system", "job", "ts"):
-        found[row["system"], "partition", "*", row["ts"]].append(row)
-        for grouping, column in columns.items():
-            if row.get(column) is not None:
-                name = row[column][:6] if grouping == "generic_job" else row[column]
-                found[row["system"], grouping, name, row["ts"]].append(row)
-    return found
 
 
 LOGICAL = ("logical_reads", "logical_writes", "logical_other")

@@ -14,7 +14,7 @@ import pytest
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.schemas.definition import datasets
 from counterflow.stack.settings import StackSettings
-from tests.support.flink_line import Record, first_of_each, known, over, same, total
+from tests.support.flink_line import Record, first_of_each, grouped, known, over, pct, same, seconds, sums, total
 from tests.support.tables import empty_tables, insert
 
 Rows = dict[tuple[str, ...], Record]
@@ -213,30 +213,6 @@ def by(rows: Sequence[Record], *key: str) -> dict[tuple[Any, ...], list[Record]]
     for row in rows:
         groups[tuple(row.get(column) for column in key)].append(row)
     return groups
-
-
-def sums(rows: Sequence[Record], column: str) -> float | None:
-    return total([row.get(column) for row in rows])
-
-
-def seconds(rows: Sequence[Record]) -> float:
-    return float(max(row["interval_s"] for row in rows))
-
-
-def pct(part: float | None, whole: float | None) -> float | None:
-    return None if part is None else over(100 * part, whole)
-
-
-def grouped(rows: Sequence[Record], **columns: str) -> dict[tuple[str, str, str, str], list[Record]]:
-    """Group rows by grouping and name; a generic job is the first six characters of a name."""
-    found: dict[tuple[str, str, str, str], list[Record]] = defaultdict(list)
-    for row in first_of_each(rows, "system", "job", "ts"):
-        found[row["system"], "partition", "*", row["ts"]].append(row)
-        for grouping, column in columns.items():
-            if row.get(column) is not None:
-                name = row[column][:6] if grouping == "generic_job" else row[column]
-                found[row["system"], grouping, name, row["ts"]].append(row)
-    return found
 
 
 LOGICAL = ("logical_reads", "logical_writes", "logical_other")

@@ -226,6 +226,30 @@ def first_of_each(rows: Sequence[Record], *key: str) -> list[Record]:
     return list(found.values())
 
 
+def sums(rows: Sequence[Record], column: str) -> float | None:
+    return total([row.get(column) for row in rows])
+
+
+def seconds(rows: Sequence[Record]) -> float:
+    return float(max(row["interval_s"] for row in rows))
+
+
+def pct(part: float | None, whole: float | None) -> float | None:
+    return None if part is None else over(100 * part, whole)
+
+
+def grouped(rows: Sequence[Record], **columns: str) -> dict[tuple[str, str, str, str], list[Record]]:
+    """Group rows by grouping and name; a generic job is the first six characters of a name."""
+    found: dict[tuple[str, str, str, str], list[Record]] = defaultdict(list)
+    for row in first_of_each(rows, "system", "job", "ts"):
+        found[row["system"], "partition", "*", row["ts"]].append(row)
+        for grouping, column in columns.items():
+            if row.get(column) is not None:
+                name = row[column][:6] if grouping == "generic_job" else row[column]
+                found[row["system"], grouping, name, row["ts"]].append(row)
+    return found
+
+
 def same(found: Record, expected: Record) -> bool:
     expected = {name: value for name, value in expected.items() if value is not None}
     return found.keys() == expected.keys() and all(
