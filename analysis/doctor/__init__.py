@@ -19,7 +19,7 @@ from counterflow.base.clickhouse import ClickHouse
 from counterflow.dashboards.alerting import alerts
 from counterflow.dashboards.definition import boards, charts, metrics_of, tables_of
 from counterflow.pipelines.exporter.watched import watched
-from counterflow.pipelines.jobs.definition import all_jobs
+from counterflow.pipelines.jobs import all_jobs
 from counterflow.schemas.definition import Dataset, datasets, published
 
 FOLDER = Path(__file__).parent
