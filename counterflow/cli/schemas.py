@@ -62,17 +62,19 @@ def show(dataset: str, form: str) -> None:
 @command.command()
 @_as_json
 def check(as_json: bool) -> None:
-    """Compare generated files, tables and SQL jobs with the definitions; list all differences.
+    """Compare generated files, tables, mappings and SQL jobs with the definitions; list all differences.
 
     The migrations create the tables on a temporary ClickHouse engine.
     """
     from counterflow.schemas import agreement, artefacts
     from counterflow.schemas.definition import datasets
+    from counterflow.schemas.mapping import mappings, mistakes
     from counterflow.schemas.migrations import migrate
 
     definitions = datasets()
     checkout = artefacts.CHECKOUT
     found = [f"{path}: stale; counterflow schemas generate writes it" for path in artefacts.stale(_generated())]
+    found += mistakes(mappings(), definitions)
     for path in sorted(checkout.glob("pipelines/jobs/*/stream.sql")):
         found += agreement.inserts(str(path.relative_to(checkout)), path.read_text(encoding="utf-8"), definitions)
     with _engine() as client:
