@@ -25,7 +25,7 @@ def command() -> None:
 @command.command()
 @_as_json
 def generate(as_json: bool) -> None:
-    """Write the ClickHouse baseline and the reference pages of docs/ from the definitions."""
+    """Write the ClickHouse baseline from the definitions."""
     from counterflow.schemas.artefacts import generate as write
 
     written = [str(path) for path in write(_generated())]
@@ -91,18 +91,9 @@ def check(as_json: bool) -> None:
 def _generated() -> dict[str, str]:
     """Return the text of every generated file by its path in the checkout."""
     from counterflow.analysis import culprit
-    from counterflow.analysis.cookbook import cookbook
-    from counterflow.analysis.queries import queries
-    from counterflow.cli import _reference, cli
     from counterflow.schemas.artefacts import artefacts
 
-    pages = {
-        "schemas/clickhouse/baseline/7_culprit.sql": culprit.views(),
-        "docs/cli.md": _reference.command_line(cli),
-        "docs/configuration.md": _reference.configuration(),
-        "docs/cookbook.md": cookbook(queries().values()),
-    }
-    return artefacts() | pages
+    return artefacts() | {"schemas/clickhouse/baseline/7_culprit.sql": culprit.views()}
 
 
 @contextmanager
