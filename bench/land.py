@@ -67,7 +67,7 @@ def main() -> None:
             lifecycle.down(settings)
     method = (
         f"{ROWS:,} disk records of {size / ROWS:.0f} bytes in four partitions, transactions of 50,000, rollup and "
-        "ledger on; `counterflow land --until-caught-up` from its assignment to its last commit, wall, "
+        "ledger on; `counterflow dev land --until-caught-up` from its assignment to its last commit, wall, "
         f"{os.cpu_count()} cores shared with broker and engine. Peer: one thread that consumes 50,000, joins, POSTs "
         "and commits, without checks or overlap, into the same tables emptied."
     )
@@ -162,7 +162,7 @@ def _timed(settings: StackSettings, name: str, work: Callable[[], float]) -> flo
 def command(settings: StackSettings) -> tuple[str, ...]:
     """Return the command that lands everything in the topics, and ends."""
     password = str(settings.secrets / "clickhouse-lander")
-    words = ("counterflow", "land", "--until-caught-up", "--clickhouse-url", settings.clickhouse_url)
+    words = ("counterflow", "dev", "land", "--until-caught-up", "--clickhouse-url", settings.clickhouse_url)
     return (sys.executable, "-m", *words, "--password-file", password)
 
 

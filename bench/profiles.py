@@ -49,7 +49,7 @@ def main() -> None:
                 _engine(settings, client)
                 land.empty(client)
                 land.publish(settings, 60)
-                _sampled("counterflow land", land.command(settings), settings.environment, Path(home))
+                _sampled("counterflow dev land", land.command(settings), settings.environment, Path(home))
         finally:
             lifecycle.down(settings)
         _sampled(

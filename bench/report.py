@@ -40,8 +40,8 @@ def main() -> None:
                 f"start-up included; {fleet.SYSTEMS} generated systems, a day at {INTERVAL_S} s, {rows:,} rows,"
                 f" {os.cpu_count()} cores, wall."
             )
-            check_s = _seconds(settings, "dashboards", "check")
-            method = f"`counterflow dashboards check`, every query for each range and choice, {of}"
+            check_s = _seconds(settings, "dev", "dashboards", "check")
+            method = f"`counterflow dev dashboards check`, every query for each range and choice, {of}"
             Figure("dashboards check", round(check_s, 1), "s", "<= 60", method).emit()
             options = (*_six_hours(), "--system", REPORTED)
             report_s = _seconds(settings, "report", *options, "--out", str(folder / "report"))

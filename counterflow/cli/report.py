@@ -15,7 +15,7 @@ from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
 from counterflow.cli._reader import kept, nothing_recorded, on_option, reader
 from counterflow.cli._times import TIME
-from counterflow.cli.study import run_of
+from counterflow.cli.study.compare import run_of
 
 if TYPE_CHECKING:
     from counterflow.analysis.studies.compare import Comparison

@@ -50,7 +50,7 @@ def test_with_the_hmc_the_cap_is_raised_cleared_and_judgeable(
 def test_without_the_hmc_the_link_is_unknown_and_the_doctor_names_the_hop(
     counterflow: Run, reader: ClickHouse, tmp_path: Path
 ) -> None:
-    assert counterflow("simulate", "sriov-story", "--out", tmp_path).returncode == 0
+    assert counterflow("study", "simulate", "sriov-story", "--out", tmp_path).returncode == 0
     (tmp_path / "SRIOVA" / "MIRROR_INFO.csv").unlink()  # it names the pair of the other story
     run = counterflow("publish", tmp_path / "SRIOVA", "--system", LONE)
     assert run.returncode == 0, run.stderr

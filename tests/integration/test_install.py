@@ -44,7 +44,7 @@ RECORDING = REPOSITORY / "samples/nmon/linux_16n_plain.nmon"
         (["summary", "--json", RECORDING], '"snapshots":30'),
         (["parse", RECORDING], '"dataset":"disk"'),
         (["bundle", RECORDING, "--out", "b.tgz"], "figures are the same"),
-        (["simulate", "nvme-story", "--out", "stories"], "nvme"),
+        (["study", "simulate", "nvme-story", "--out", "stories"], "nvme"),
         (["report", "--help"], "--out"),
         (["demo", "--help"], "--keep"),
     ],

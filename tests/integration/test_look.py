@@ -644,7 +644,7 @@ def test_captures_of_both_headings_show_the_cap_with_the_hmc_and_what_is_missing
     names: str, tmp_path: Path
 ) -> None:
     files, kept = tmp_path / "files", tmp_path / "kept"
-    made = counterflow("simulate", "sriov-story", "--out", files, home=tmp_path)
+    made = counterflow("study", "simulate", "sriov-story", "--out", files, home=tmp_path)
     assert made.returncode == 0, made.stderr
     for path in files.glob("*/*_LINK_INFO.csv") if names == "short" else ():
         heading, _, rows = path.read_text(encoding="utf-8").partition("\n")

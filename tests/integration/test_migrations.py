@@ -398,7 +398,7 @@ def test_every_disagreement_of_a_table_is_named(tables: ClickHouse) -> None:
             "table pool: no column `tape_mb`, which the definition has",
             "table pool: sorting key is `system, pool, ts`, the definition has `pool, system, ts`",
             "table pool: type of `size_mb` is `Nullable(Float64)`, the definition has `Nullable(Int64)`",
-            "table tape: no migration makes it; counterflow schemas show tape prints one",
+            "table tape: no migration makes it; counterflow dev schemas show tape prints one",
             "view metric_value: `tape_mb` is missing",
         ]
     )

@@ -55,7 +55,7 @@ def test_stale_and_missing_files_are_named_and_written_again(tmp_path: Path) -> 
     [("clickhouse", "CREATE TABLE IF NOT EXISTS counterflow.disk"), ("flink", "CREATE "), ("json-schema", "{")],
 )
 def test_a_dataset_is_shown_in_each_form(form: str, begins: str) -> None:
-    shown = CliRunner().invoke(cli, ["schemas", "show", "disk", "--as", form], catch_exceptions=False)
+    shown = CliRunner().invoke(cli, ["dev", "schemas", "show", "disk", "--as", form], catch_exceptions=False)
     assert begins in shown.output
     assert "read_kb" in shown.output
 

@@ -1,4 +1,4 @@
-"""`counterflow schemas`: generates files from the dataset definitions, and checks everything against them."""
+"""`counterflow dev schemas`: generates files from the dataset definitions, and checks everything against them."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def check(as_json: bool) -> None:
 
     definitions = datasets()
     checkout = artefacts.CHECKOUT
-    found = [f"{path}: stale; counterflow schemas generate writes it" for path in artefacts.stale(_generated())]
+    found = [f"{path}: stale; counterflow dev schemas generate writes it" for path in artefacts.stale(_generated())]
     found += mistakes(mappings(), definitions)
     for path in sorted(checkout.glob("pipelines/jobs/*/stream.sql")):
         found += agreement.inserts(str(path.relative_to(checkout)), path.read_text(encoding="utf-8"), definitions)
