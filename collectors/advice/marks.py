@@ -8,7 +8,7 @@ from typing import NamedTuple
 from counterflow.collectors.formats.ibmi_tables.headers import NAMES
 
 NOTHING = "zeros or blanks alone: there is nothing in it, copy it again"
-ANYTHING_ELSE = "`counterflow parse --formats` lists what is read"
+ANYTHING_ELSE = "`counterflow look --formats` lists what is read"
 NAMED = f"export with column names: {NAMES}"
 _RECORD = "record with `nmon -f -t -s 15 -c 5760`"
 _SADF = "write what sar recorded as JSON: `sadf -j /var/log/sa/saDD -- -A` (before sysstat 12.4 with -p)"

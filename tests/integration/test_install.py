@@ -42,7 +42,7 @@ RECORDING = REPOSITORY / "samples/nmon/linux_16n_plain.nmon"
     [
         (["--help"], "Performance counters in, answers out."),
         (["summary", "--json", RECORDING], '"snapshots":30'),
-        (["parse", RECORDING], '"dataset":"disk"'),
+        (["look", "--records", RECORDING], '"dataset":"disk"'),
         (["bundle", RECORDING, "--out", "b.tgz"], "figures are the same"),
         (["study", "simulate", "nvme-story", "--out", "stories"], "nvme"),
         (["report", "--help"], "--out"),

@@ -49,7 +49,7 @@ def admin(clickhouse: StackSettings, tmp_path_factory: pytest.TempPathFactory) -
         files = {system: REPOSITORY / file for system, file in RECORDINGS.items()}
         files |= {system: golden(name).written(tmp_path_factory.mktemp(system)) for system, name in CASES.items()}
         for system, file in files.items():
-            parsed = CliRunner().invoke(cli, ["parse", "--system", system, str(file)])
+            parsed = CliRunner().invoke(cli, ["look", "--records", "--system", system, str(file)])
             tables: dict[str, list[dict[str, Any]]] = {}
             for row in map(json.loads, parsed.stdout.splitlines()):
                 if "dataset" in row and "reject" not in row:

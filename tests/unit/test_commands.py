@@ -52,9 +52,9 @@ def test_a_real_bash_completes_commands_and_options(tmp_path: Path) -> None:
     assert bash(f"COMP_WORDS=(counterflow look --ke); {completed}") == ["--keep"]
 
 
-def test_parse_ends_quietly_on_a_closed_pipe() -> None:
+def test_look_ends_quietly_on_a_closed_pipe() -> None:
     sample = Path(__file__).parents[2] / "samples/nmon/linux_16n_full.nmon"
-    script = 'set -o pipefail; "$0" -m counterflow parse "$1" | head -n 1'
+    script = 'set -o pipefail; "$0" -m counterflow look --records "$1" | head -n 1'
     done = subprocess.run(
         ["bash", "-c", script, sys.executable, sample], capture_output=True, text=True, timeout=60, check=False
     )
@@ -145,7 +145,6 @@ WITHOUT_JSON = {
     "agent run": "runs until it is stopped; its log is JSON, its figures are metrics",
     "dev completion": "prints a script of the shell",
     "dev land": "runs until it is stopped; its log is JSON, its figures are metrics",
-    "parse": "always prints JSON Lines",
     "dev part": "is started by the supervisor, and runs until it is stopped",
     "dev schemas show": "prints statements of SQL, or a JSON Schema",
     "dev verdicts": "runs until it is stopped; its figures are metrics",

@@ -24,7 +24,7 @@ from counterflow.schemas.definition import datasets
 from docs.generators.hooks import linked
 from tests.support.pages import REPOSITORY, Block, agrees, blocks, commands, sessions, words
 
-WITHOUT_SERVICES = ("agent", "parse", "rules", "study", "summary")
+WITHOUT_SERVICES = ("agent", "look", "rules", "study")
 
 
 def _paths(command: click.Command, path: str) -> list[str]:
