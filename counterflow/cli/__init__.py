@@ -31,7 +31,7 @@ _EXTRAS = {
 
 _SECTIONS = {
     "Read files": ("look", "bundle"),
-    "Find what is wrong": ("doctor", "checkup", "culprit", "audit", "deadletter"),
+    "Find what is wrong": ("doctor", "audit", "deadletter"),
     "Ask and show": ("sql", "report", "study", "whatif", "rules"),
     "Run": ("demo", "up", "status", "down", "publish", "fetch", "agent", "jobs", "backup", "dev"),
 }

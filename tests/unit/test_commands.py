@@ -191,3 +191,9 @@ def test_what_was_written_is_reported_as_json(tmp_path: Path) -> None:
     reported = json.loads(rendered.output)
     assert reported["job"] == "io_mix"
     assert sorted(map(Path, reported["files"])) == sorted((tmp_path / "job").iterdir())
+
+
+def test_a_table_is_not_taken_for_a_misspelt_question() -> None:
+    answer = CliRunner().invoke(cli, ["sql", "link_load"])
+    hint = 'it is a table: counterflow sql "SELECT * FROM counterflow.link_load LIMIT 10"'
+    assert answer.exception.hint == hint  # type: ignore[union-attr]

@@ -15,11 +15,10 @@ SAMPLE = Path(__file__).parents[2] / "samples/nmon/linux_16n_plain.nmon"
 NEED_A_STACK = (
     ("audit",),
     ("backup", "create", "a"),
-    ("checkup",),
-    ("culprit", "SYSA", "--from", "2026-03-02", "--to", "2026-03-03"),
     ("deadletter", "list"),
     ("deadletter", "replay", "--reason", "schema"),
     ("doctor",),
+    ("doctor", "SYSA", "--at", "2026-03-02"),
     ("jobs", "list"),
     ("dev", "land"),
     ("jobs", "submit"),
