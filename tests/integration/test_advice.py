@@ -194,14 +194,17 @@ def test_where_nothing_was_recorded_no_rule_judges_and_no_mirror_is_studied(run:
 
 
 def test_the_mirror_study_reads_the_measured_mixes(run: Run) -> None:
-    answer = run("whatif", "mirror", *PERIOD, "--km", "10", "--line-gbits", "100", "--json")
+    [line] = map(
+        orjson.loads, run("whatif", "line", *PERIOD, "--line-gbits", "100", "--json").stdout_bytes.splitlines()
+    )
+    assert line["figures"]["capacity_pct"]["value"] == 1
+    answer = run("whatif", "mirror", *PERIOD, "--km", "10", "--json")
     assert answer.exit_code == 0
     partition, jobs = (orjson.loads(line) for line in answer.stdout_bytes.splitlines())
     assert (partition["name"], partition["intervals"]) == ("*", 2)
     assert partition["figures"]["exposure_pct"]["value"] == pytest.approx(40.0)
     assert partition["figures"]["exposure_pct"]["note"].startswith("lower bound")
     assert partition["figures"]["row_changes_per_s"]["value"] == pytest.approx(0.4)
-    assert partition["figures"]["capacity_pct"]["value"] == 1
     assert (jobs["system"], jobs["name"]) == (NAME, "it's[b]")
     assert jobs["figures"]["exposure_pct"]["value"] == 100.0
     assert jobs["figures"]["distance_us"]["value"] == 200.0
