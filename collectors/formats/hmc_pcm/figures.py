@@ -63,9 +63,8 @@ class Averages:
                     unique = called if called not in seen else f"{called}#{at + 1}"
                     seen.add(unique)
                     yield from self.counters(inner, "/".join(filter(None, (instance, unique))), entry, read)
-            elif _is_figure(value):
-                if (figure := self.of(instance or section, content, name)) is not None:
-                    yield {"section": section, "instance": instance, "counter": name, "value": figure, **_unit(name)}
+            elif _is_figure(value) and (figure := self.of(instance or section, content, name)) is not None:
+                yield {"section": section, "instance": instance, "counter": name, "value": figure, **_unit(name)}
 
 
 def _is_figure(value: object) -> bool:
