@@ -359,7 +359,7 @@ def _given(rule: Rule[Any, Any, Any], columns: dict[str, Any], place: str) -> Gi
 
 def _stored(rule: Rule[Any, Any, Any], begin: datetime, end: datetime) -> Iterator[Given]:
     """Read the rows that the rule's job judges, in order of time; columns are named as in the JSON lines."""
-    from counterflow.pipelines.jobs.definition import all_jobs
+    from counterflow.pipelines.jobs import all_jobs
 
     order = ", ".join(("ts", *rule.entity, *([rule.kind] if rule.kind else [])))
     statement = f"SELECT * FROM ({all_jobs()[rule.name].batch}) ORDER BY {order}"

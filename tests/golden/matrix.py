@@ -1,7 +1,4 @@
-"""`make golden` writes the tables of docs/formats/index.md.
-
-One table has a golden case of each format in every dress: an encoding or a packing. The other has the exports that
-people of each trade make most, and what becomes of each.
+"""A golden case of each format in every dress (an encoding or a packing), and the exports of each trade.
 
 A dress that yields the records of the case is `read`; one that yields only a reject with the reason is `advice`.
 Anything else is a mistake, which the test reports.
@@ -31,7 +28,6 @@ from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Record, Reject
 from tests.golden.cases import Case, golden
 
-PAGE = Path(__file__).parents[2] / "docs/formats/index.md"
 CASES = {
     "nmon": "aix_dedicated",
     "njmon": "one_sample_a_line",
@@ -146,17 +142,6 @@ def cell(format: str, dress: Callable[[bytes], bytes]) -> str:
     return "advice"
 
 
-def table() -> str:
-    """Return the table as Markdown."""
-    names = [*_ANY, *_TABLE]
-    lines = ["| | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
-    for form in CASES:
-        own = dresses(form)
-        cells = [cell(form, own[name]) if name in own else "" for name in names]
-        lines.append(f"| [`{form}`]({form}.md) | " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
-
-
 def answer(name: str) -> str:
     """Return what a golden case yields: its datasets, or the sentence of its reject when it yields none."""
     rows = golden(name).expected
@@ -173,14 +158,6 @@ def exports() -> str:
         f"| {trade} | {what} | {answer(case)} |" for trade, cases in EXPORTS.items() for what, case in cases.items()
     ]
     return "\n".join(lines) + "\n"
-
-
-def page(text: str) -> str:
-    """Return the page with the tables in their places."""
-    for mark, written in (("matrix", table), ("exports", exports)):
-        place = rf"(?<=<!-- {mark} -->\n\n).*?(?=\n<!-- end -->)"
-        text = re.sub(place, lambda _, written=written: written(), text, flags=re.DOTALL)
-    return text
 
 
 def _items(case: Case, dress: Callable[[bytes], bytes]) -> list[Record | Reject]:
@@ -292,11 +269,3 @@ _TABLE: dict[str, Callable[[bytes], bytes]] = {
     "JSON lines": lambda content: "".join(json.dumps(row) + "\n" for row in _objects(content)).encode(),
     "XLSX": _xlsx,
 }
-
-
-def main() -> None:
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

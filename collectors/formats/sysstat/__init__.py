@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from typing import Any, BinaryIO
 
+from counterflow.collectors.formats.sysstat.broken_json import repaired
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
-from counterflow.collectors.text.broken_json import repaired
 from counterflow.collectors.text.device_names import NUMBERED, Device, devices, numbered
 from counterflow.collectors.text.documents import Documents, Unusable, read_items
 from counterflow.collectors.text.settings import changes

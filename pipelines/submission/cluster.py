@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from counterflow.base.errors import CounterflowError
-from counterflow.pipelines.jobs.definition import Job, chosen
-from counterflow.pipelines.jobs.driving import drive
-from counterflow.pipelines.jobs.ledger import Entry, Ledger, locked
-from counterflow.pipelines.jobs.render import fingerprint, render
-from counterflow.pipelines.jobs.rest import Flink, cause, connect, moment
-from counterflow.pipelines.jobs.shipped import archive
+from counterflow.pipelines.jobs import Job, chosen
+from counterflow.pipelines.submission.driving import drive
+from counterflow.pipelines.submission.ledger import Entry, Ledger, locked
+from counterflow.pipelines.submission.render import fingerprint, render
+from counterflow.pipelines.submission.rest import Flink, cause, connect, moment
+from counterflow.pipelines.submission.shipped import archive
 from counterflow.schemas.definition import Dataset
 from counterflow.schemas.definition import datasets as all_datasets
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import orjson
 
-from counterflow.pipelines.jobs import slots
-from counterflow.pipelines.jobs.definition import Job, Read
-from counterflow.pipelines.jobs.shipped import archive
+from counterflow.pipelines.jobs import Job, Read
+from counterflow.pipelines.submission import slots
+from counterflow.pipelines.submission.shipped import archive
 from counterflow.schemas.definition import Dataset
 from counterflow.schemas.flink_ddl import row_view, sink_table, source_table
 

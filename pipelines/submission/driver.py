@@ -1,8 +1,8 @@
 """Submits Flink jobs: the only module that imports PyFlink, run by the Python of Flink's own environment.
 
-`flink run` runs it as a client (`pipelines.jobs.driving`), and in application mode the JobManager does. Its argument
-names a file with one JSON object, `{"jobs": [{"job", "configuration", "statements", "inserts", ...}, ...]}`. It submits
-each as one Flink job (its INSERTs share their sources), and prints one line a job: `{"job", "job_id"}`, or
+`flink run` runs it as a client (`pipelines.submission.driving`), and in application mode the JobManager does. Its
+argument names a file with one JSON object, `{"jobs": [{"job", "configuration", "statements", "inserts", ...}, ...]}`.
+It submits each as one Flink job (its INSERTs share their sources), and prints one line a job: `{"job", "job_id"}`, or
 `{"job", "error"}` where Flink rejects it. A job with a `step` sends a view through Python and receives the rows back as
 another (`STEPS`).
 

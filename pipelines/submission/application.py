@@ -8,10 +8,10 @@ from pathlib import Path
 
 import orjson
 
-from counterflow.pipelines.jobs.definition import Job
-from counterflow.pipelines.jobs.driving import DRIVER
-from counterflow.pipelines.jobs.render import render
-from counterflow.pipelines.jobs.shipped import archive
+from counterflow.pipelines.jobs import Job
+from counterflow.pipelines.submission.driving import DRIVER
+from counterflow.pipelines.submission.render import render
+from counterflow.pipelines.submission.shipped import archive
 from counterflow.schemas.definition import Dataset
 
 _OF_THE_CLUSTER = {

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from counterflow.base.errors import CounterflowError
-from counterflow.pipelines.jobs.rest import cause
+from counterflow.pipelines.submission.rest import cause
 
 DRIVER = Path(__file__).with_name("driver.py")
 
