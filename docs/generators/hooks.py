@@ -1,7 +1,7 @@
 """Hooks of MkDocs: fill the generated parts into pages, and add the pages that lie beside what they describe.
 
 In a page, a line `<!-- generated: NAME -->` stands for the part NAME of `PARTS`. The README of a format,
-`collectors/formats/<format>/README.md`, is the page `formats/<format>.md`.
+`collectors/formats/<format>/README.md`, is the page `formats/<format>.md`, in the navigation below `formats/index.md`.
 """
 
 from __future__ import annotations
@@ -10,14 +10,13 @@ import json
 import posixpath
 import re
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from counterflow.analysis.queries import queries
 from counterflow.cli import cli
 from counterflow.schemas.definition import datasets
 from counterflow.schemas.mapping import mappings
-from docs.generators import checks, cookbook, dictionary, reference
+from docs.generators import checks, cookbook, dictionary, formats, reference
 from tests.faults import table as faults
 from tests.golden import matrix
 
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
     from mkdocs.structure.files import Files
     from mkdocs.structure.pages import Page
 
-CHECKOUT = Path(__file__).resolve().parents[2]
-EXAMPLE = CHECKOUT / "collectors/agent.example.yaml"
+EXAMPLE = formats.CHECKOUT / "collectors/agent.example.yaml"
 PARTS: Mapping[str, Callable[[], str]] = {
     "agent_example": lambda: f"```yaml\n{EXAMPLE.read_text(encoding='utf-8')}```",
     "agent_settings": reference.agent_settings,
@@ -35,9 +33,11 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "commands": lambda: reference.commands(cli),
     "datasets": lambda: dictionary.data_dictionary(datasets().values(), mappings()),
     "exports": matrix.exports,
+    "formats": formats.take_what,
     "faults": lambda: faults.table(faults.faults(), json.loads(faults.RESULTS.read_text(encoding="utf-8"))),
     "questions": lambda: cookbook.cookbook(queries().values()),
     "stack_settings": reference.stack_settings,
+    "tables": formats.tables,
 }
 _PART = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
 _LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#\s]+\.md)")
@@ -45,8 +45,7 @@ _LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#\s]+\.md)")
 
 def elsewhere() -> dict[str, str]:
     """Return the pages outside docs/: the path of each file in the checkout, by its path on the site."""
-    readmes = sorted(CHECKOUT.glob("collectors/formats/*/README.md"))
-    return {f"formats/{path.parent.name}.md": str(path.relative_to(CHECKOUT)) for path in readmes}
+    return {page.on_site: page.path for page in formats.pages()}
 
 
 def filled(markdown: str) -> str:
@@ -73,12 +72,21 @@ def linked(markdown: str, site_path: str, pages: Mapping[str, str]) -> str:
     return _LINK.sub(target, markdown)
 
 
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Put the pages of the formats into the navigation, below that on all of them."""
+    for section in config.nav or []:
+        for _, entries in section.items():
+            if "formats/index.md" in entries:
+                entries += formats.navigation()
+    return config
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages outside docs/."""
     from mkdocs.structure.files import File
 
     for path, source in elsewhere().items():
-        files.append(File.generated(config, path, abs_src_path=str(CHECKOUT / source)))
+        files.append(File.generated(config, path, abs_src_path=str(formats.CHECKOUT / source)))
     return files
 
 
