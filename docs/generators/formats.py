@@ -1,94 +1,59 @@
-"""What the site and README.md list of the formats, from the pages in their folders, `collectors/formats/<format>/*.md`.
+"""What the site and README.md list of the formats, from the front matter of `collectors/formats/<format>/*.md`.
 
-Each page begins with front matter, YAML between two lines `---`: see `FormatPage`. `make golden` writes the table of
-README.md.
+`make golden` writes the table of README.md.
 """
 
 from __future__ import annotations
 
-import posixpath
 import re
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from docs.generators.elsewhere import CHECKOUT, PageElsewhere, read
 
-from counterflow.schemas.definition import load_yaml
-
-CHECKOUT = Path(__file__).resolve().parents[2]
 README = CHECKOUT / "README.md"
 _TABLE = re.compile(r"(?<=<!-- formats -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 System = Literal["AIX, Linux", "IBM i", "HMC", "z/OS", "Replication", "Workloads, sites"]
 
 
-class FormatPage(BaseModel):
-    """Front matter of a page.
+class FormatPage(PageElsewhere):
+    """Front matter of a page of a format.
 
     Parameters
     ----------
-    path : of its file in the checkout.
-    title : in the navigation and in tables.
     system : where the files come from.
     wanted, produce : what a reader has it for, and what writes it.
     example : the golden case that tests read in each encoding and packing; a further page of a format has none.
     table : whether the files are tables, which may also be JSON or sheets of a workbook.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    path: str
-    title: str
     system: System
     wanted: str
     produce: str
     example: str | None = None
     table: bool = False
 
-    @property
-    def format(self) -> str:
-        """Name of the format."""
-        return self.path.split("/")[-2]
-
-    @property
-    def on_site(self) -> str:
-        """Path of the page on the site: `formats/<format>.md`, `formats/<format>_<page>.md`."""
-        page = Path(self.path).stem
-        return f"formats/{self.format}{'' if page == 'README' else f'_{page}'}.md"
-
-    def link(self, folder: str = "") -> str:
-        """Return a link to the page from a file of the folder, in Markdown."""
-        return f"[{self.title}]({posixpath.relpath(self.path, folder or '.')})"
-
 
 @cache
+def by_system() -> dict[str, list[FormatPage]]:
+    """Return the pages of each system."""
+    pages = read(FormatPage, "collectors/formats/*/*.md")
+    return {system: [page for page in pages if page.system == system] for system in get_args(System)}
+
+
 def pages() -> list[FormatPage]:
-    """Return the pages by system, then by path; raises `ValueError` where the front matter of one is wrong."""
-    found = [_page(path) for path in sorted(CHECKOUT.glob("collectors/formats/*/*.md"))]
-    return sorted(found, key=lambda page: get_args(System).index(page.system))
+    """Return the pages by system."""
+    return [page for found in by_system().values() for page in found]
 
 
 def examples() -> dict[str, FormatPage]:
     """Return the page with the example of each format, by the name of the format."""
-    return {page.format: page for page in pages() if page.example}
-
-
-def _page(path: Path) -> FormatPage:
-    try:
-        _, matter, _ = path.read_text(encoding="utf-8").split("---\n", 2)
-        return FormatPage(path=path.relative_to(CHECKOUT).as_posix(), **load_yaml(matter))
-    except (TypeError, ValueError, ValidationError) as error:
-        raise ValueError(f"{path}: front matter: {error}; see CONTRIBUTING.md, Add a format") from None
-
-
-def by_system() -> dict[str, list[FormatPage]]:
-    """Return the pages of each system."""
-    return {system: [page for page in pages() if page.system == system] for system in get_args(System)}
+    return {page.folder: page for page in pages() if page.example}
 
 
 def navigation() -> list[Any]:
-    """Return the navigation of the pages, for mkdocs.yml."""
+    """Return the navigation of the pages, as in mkdocs.yml."""
     return [{system: [{page.title: page.on_site} for page in found]} for system, found in by_system().items()]
 
 

@@ -18,6 +18,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 PAGES = (
     *sorted(REPOSITORY.glob("docs/**/*.md")),
     *sorted(REPOSITORY.glob("collectors/formats/*/*.md")),
+    *sorted(REPOSITORY.glob("pipelines/jobs/*/*.md")),
     REPOSITORY / "README.md",
     REPOSITORY / "CONTRIBUTING.md",
 )
