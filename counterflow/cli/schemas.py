@@ -48,17 +48,18 @@ def show(dataset: str, form: str) -> None:
 @command.command()
 @_as_json
 def check(as_json: bool) -> None:
-    """Compare tables and SQL jobs with the definitions; list all differences.
+    """Compare tables, mappings and SQL jobs with the definitions; list all differences.
 
     The tables are created on a temporary ClickHouse engine.
     """
     from counterflow.schemas import agreement
     from counterflow.schemas.definition import FOLDER, datasets
+    from counterflow.schemas.mapping import mappings, mistakes
     from counterflow.schemas.migrations import migrate
 
     definitions = datasets()
     checkout = FOLDER.resolve().parent
-    found: list[str] = []
+    found = [*mistakes(mappings(), definitions)]
     for path in sorted(checkout.glob("pipelines/jobs/*/stream.sql")):
         found += agreement.inserts(str(path.relative_to(checkout)), path.read_text(encoding="utf-8"), definitions)
     with _engine() as client:

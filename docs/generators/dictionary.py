@@ -5,23 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from counterflow.schemas.definition import Column, Dataset, envelope
+from counterflow.schemas.mapping import Mappings, filling
 
 
-def data_dictionary(definitions: Iterable[Dataset]) -> str:
+def data_dictionary(definitions: Iterable[Dataset], mappings: Mappings) -> str:
     """Return the datasets, in Markdown, below a list of links to them."""
     pages = list(definitions)
     links = "\n".join(f"- [{d.dataset}](#{d.dataset}): {d.row}" for d in pages)
     roles = ("counter", "result", "view")
     common = (f"## Columns of every {role} dataset\n\n{_columns(envelope(role))}" for role in roles)
-    return "\n".join([links, "", *common, *(_page(d) for d in pages)])
+    return "\n".join([links, "", *common, *(_page(d, mappings) for d in pages)])
 
 
-def _page(dataset: Dataset) -> str:
+def _page(dataset: Dataset, mappings: Mappings) -> str:
     if dataset.role == "view":
         made_by, filled = "A view", f"\n```sql\n{dataset.select}```\n"
     else:
         by = "computed by a job" if dataset.role == "result" else "published by agents as frames"
-        made_by, filled = f"Topic `{dataset.topic}`, {by}", _filled(dataset)
+        made_by, filled = f"Topic `{dataset.topic}`, {by}", _filled(dataset, mappings)
     return f"""\
 ## {dataset.dataset}
 
@@ -31,11 +32,11 @@ def _page(dataset: Dataset) -> str:
 """
 
 
-def _filled(dataset: Dataset) -> str:
+def _filled(dataset: Dataset, mappings: Mappings) -> str:
     return "\n".join(
         f"\n### {dataset.dataset} from {source}\n\n| column | filled from |\n|---|---|\n"
         + "\n".join(f"| `{name}` | {_cell(text)} |" for name, text in counters.items())
-        for source, counters in dataset.sources.items()
+        for source, counters in filling(dataset.dataset, mappings).items()
     )
 
 
