@@ -43,7 +43,6 @@ The [data dictionary](data-dictionary.md) describes every column of the tables. 
 
 
 def cookbook(stored: Iterable[Query]) -> str:
-    """Return the page, in Markdown."""
     ordered = sorted(stored, key=attrgetter("section", "name"))
     sections = [(section, list(found)) for section, found in groupby(ordered, attrgetter("section"))]
     contents = "\n".join(

@@ -21,7 +21,6 @@ table with `FINAL`. `landed_at`, which `SELECT *` leaves out, is the time of the
 
 
 def data_dictionary(definitions: Iterable[Dataset]) -> str:
-    """Return the page, in Markdown."""
     pages = list(definitions)
     links = "\n".join(f"- [{d.dataset}](#{d.dataset}): {d.row}" for d in pages)
     roles = ("counter", "result", "view")

@@ -72,7 +72,6 @@ def _cell(text: str) -> str:
 
 
 def main() -> None:
-    """Write the tables to the page."""
     written = PAGE.read_text(encoding="utf-8").partition(BEGIN)[0]
     PAGE.write_text(written + BEGIN + "\n" + tables(), encoding="utf-8")
 

@@ -27,8 +27,6 @@ LEAST_PCT = 5.0
 
 
 class Measure(BaseModel):
-    """One measure: its title and its unit."""
-
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     title: str
@@ -84,7 +82,6 @@ class Change(NamedTuple):
 
 @cache
 def statements() -> list[Statement]:
-    """Return the statements, in the order of the file."""
     return [Statement(**entry) for entry in load_yaml(MEASURES.read_text(encoding="utf-8"))]
 
 
@@ -94,7 +91,6 @@ def measures() -> dict[str, Measure]:
 
 
 def behind(measure: str) -> str:
-    """Return the SQL of the rows of a measure."""
     return next(one.sql for one in statements() if measure in one.measures)
 
 

@@ -94,7 +94,6 @@ class Sysstat:
     name = "sysstat"
 
     def recognises(self, head: bytes) -> bool:
-        """Return whether `head` begins with a document."""
         return _DOCUMENTS.start.match(head.lstrip(b"\xef\xbb\xbf \t\r\n")) is not None
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:

@@ -146,5 +146,4 @@ class Run:
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """Return the partitions by name."""
         return tuple(partition.system for partition in self.partitions)

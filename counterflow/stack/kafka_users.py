@@ -45,7 +45,6 @@ class Grant(NamedTuple):
 
 
 def grants() -> Iterator[Grant]:
-    """Yield the rights of each user but `admin`."""
     for name, dataset in published().items():
         versions = f"counterflow.{name}."  # any version of the dataset
         writers = ("flink",) if dataset.role == "result" else ("agent", "replay")

@@ -93,7 +93,6 @@ class Job(_Model):
 
     @property
     def rule(self) -> str | None:
-        """The rule that the job judges with."""
         return self.step.rule if self.step else None
 
     @property

@@ -258,7 +258,6 @@ class Lander:
             self._consumer.commit(asynchronous=True)
 
     def _advance(self, offsets: Mapping[Key, int]) -> None:
-        """Note what landed, and store it for the next commit."""
         ours = {key: offset for key, offset in offsets.items() if offset > self._landed.get(key, offset)}
         self._landed |= ours
         if ours:

@@ -46,5 +46,4 @@ class Lane:
         return batch
 
     def forget(self) -> None:
-        """Drop what was read."""
         self.messages, self.read, self.size = [], {}, 0
