@@ -17,14 +17,13 @@ from counterflow.base.embedded import Embedded
 from counterflow.pipelines import batch
 from counterflow.pipelines.jobs import chosen
 from counterflow.schemas.definition import datasets
+from counterflow.schemas.mapping import mappings
 from counterflow.schemas.migrations import migrate
 
 SYSTEMS, MEMBERS, DAYS = 100, 2, 4
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
 _FILL = {"max_execution_time": 0}
-_LOG_COUNTS = [
-    name for name in datasets()["db_log"].sources["db2_log_csv"] if f"prev_{name}" in datasets()["db_log"].columns
-]
+_LOG_COUNTS = [name for name in mappings()["db2_log_csv"]["db_log"] if f"prev_{name}" in datasets()["db_log"].columns]
 
 
 def main() -> None:

@@ -16,7 +16,7 @@ from bench.figure import Figure
 from bench.generate_nmon import Shape, generate
 from counterflow.base.logs import configure
 from counterflow.collectors.agent.publish import publish_files
-from counterflow.pipelines.jobs.rest import client
+from counterflow.pipelines.submission.rest import client
 from counterflow.stack import lifecycle
 from counterflow.stack.account import wait_computed, wait_landed
 from counterflow.stack.settings import StackSettings

@@ -204,7 +204,7 @@ def resumable(items: Iterable[Item], complete: bool = False) -> Iterator[Item]:
 
 
 class Format(Protocol):
-    """A format: one module under `collectors/formats/`, found by its `FORMAT`."""
+    """A format: one folder under `collectors/formats/`, found by its `FORMAT`."""
 
     @property
     def name(self) -> str: ...

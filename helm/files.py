@@ -21,7 +21,7 @@ from counterflow.dashboards import alerting, build
 from counterflow.dashboards.definition import boards
 from counterflow.dashboards.folders import folder_of
 from counterflow.pipelines.jobs import all_jobs
-from counterflow.pipelines.jobs.render import fingerprint
+from counterflow.pipelines.submission.render import fingerprint
 from counterflow.schemas import topics
 from counterflow.schemas.definition import datasets
 from counterflow.stack import flink

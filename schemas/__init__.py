@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+if __name__ == "schemas":  # the folder of a checkout: its modules would be loaded a second time
+    raise ImportError("import counterflow.schemas instead of schemas")
+
 from counterflow.schemas.definition import Column, Dataset, datasets, topics
 
 __all__ = ["Column", "Dataset", "datasets", "topics"]

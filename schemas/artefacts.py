@@ -7,7 +7,6 @@ from pathlib import Path
 
 from counterflow.schemas.clickhouse_ddl import baseline
 from counterflow.schemas.definition import FOLDER, datasets
-from counterflow.schemas.dictionary import data_dictionary
 
 CHECKOUT = FOLDER.resolve().parent
 _BASELINE = "schemas/clickhouse/baseline"
@@ -15,8 +14,7 @@ _BASELINE = "schemas/clickhouse/baseline"
 
 def artefacts() -> dict[str, str]:
     """Return the text of every generated file, by path in the checkout."""
-    tables = {f"{_BASELINE}/{name}": text for name, text in baseline(datasets().values()).items()}
-    return tables | {"docs/data-dictionary.md": data_dictionary(datasets().values())}
+    return {f"{_BASELINE}/{name}": text for name, text in baseline(datasets().values()).items()}
 
 
 def generate(wanted: Mapping[str, str], checkout: Path = CHECKOUT) -> list[str]:

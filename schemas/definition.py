@@ -1,8 +1,8 @@
 """Reads dataset definitions, `schemas/datasets/<dataset>.yaml`, into types.
 
-A definition is the only place that defines a dataset's columns: their meaning, their unit, when they are null and which
-counter of which source fills them. JSON Schema, Flink DDL, ClickHouse DDL and the data dictionary are generated
-from it. The SELECT of a view stands beside its definition, `schemas/datasets/<dataset>.sql`.
+A definition is the only place that defines a dataset's columns: their meaning, their unit and when they are null. JSON
+Schema, Flink DDL, ClickHouse DDL and the data dictionary are generated from it. What fills the columns stands with who
+fills them (`mapping`), the SELECT of a view beside its definition, `schemas/datasets/<dataset>.sql`.
 """
 
 from __future__ import annotations
@@ -125,9 +125,9 @@ class Dataset(_Strict):
     the metric there if the table is long (a `value` of many counters) instead of wide.
     `ordered` is for a result that a rule judges: Kafka partitions by the whole key, so the topic has only one
     partition, in which the intervals of an entity stay in order.
-    `columns` are the dataset's own; `all_columns` adds the envelope of the role. `sources` maps, for each source,
-    columns to the counters that fill them; those of a view are in its SELECT. `watched` lists the metrics that alerts
-    may use; None: none. `counts` is how a result is compared with the manifests of its input; None: it is not compared.
+    `columns` are the dataset's own; `all_columns` adds the envelope of the role. `watched` lists the metrics that
+    alerts may use; None: none. `counts` is how a result is compared with the manifests of its input; None: it is not
+    compared.
     """
 
     dataset: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
@@ -143,7 +143,6 @@ class Dataset(_Strict):
     watched: Watched | None = None
     counts: Counts | None = None
     columns: dict[str, Column]
-    sources: dict[str, dict[str, str]] = {}
 
     @property
     def topic(self) -> str:
@@ -178,7 +177,6 @@ class Dataset(_Strict):
     @model_validator(mode="after")
     def _names_resolve(self) -> Dataset:
         known = self.all_columns
-        filled = {name for counters in self.sources.values() for name in counters}
         named = (*self.key, *((self.instance,) if self.instance else ()), *self.metric)
         watched = self.watched.columns if self.watched else set()
         mistakes = [
@@ -197,14 +195,6 @@ class Dataset(_Strict):
             *([f"a {self.role} has no `instance`"] if self.instance and self.role != "counter" else []),
             *([f"a {self.role} has no `reads`"] if self.reads and self.role != "view" else []),
             *([f"a {self.role} has no `source`"] if self.source and self.role != "view" else []),
-            *(["a view has no `sources`: its SELECT states them"] if self.sources and self.role == "view" else []),
-            *(
-                f"source `{source}` fills `{name}`, which is not a column"
-                for source, counters in self.sources.items()
-                for name in counters
-                if name not in known
-            ),
-            *(f"no source fills `{name}`" for name in self.columns if self.role != "view" and name not in filled),
         ]
         if mistakes:
             raise ValueError("; ".join(mistakes))

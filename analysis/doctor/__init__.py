@@ -19,8 +19,9 @@ from counterflow.base.clickhouse import ClickHouse
 from counterflow.dashboards.alerting import alerts
 from counterflow.dashboards.definition import boards, charts, metrics_of, tables_of
 from counterflow.pipelines.exporter.watched import watched
-from counterflow.pipelines.jobs.definition import all_jobs
+from counterflow.pipelines.jobs import all_jobs
 from counterflow.schemas.definition import Dataset, datasets, published
+from counterflow.schemas.mapping import filling, mappings
 
 FOLDER = Path(__file__).parent
 
@@ -215,7 +216,7 @@ def _verdicts_absent(system: str, arrived: Mapping[str, Arrival]) -> Iterator[Fi
 
 
 def _sources(names: Collection[str]) -> str:
-    return ", ".join(sorted({source for name in names for source in datasets()[name].sources}))
+    return ", ".join(sorted({source for name in names for source in filling(name, mappings())}))
 
 
 def _superseded(finding: Finding, others: Collection[Finding]) -> bool:

@@ -1,7 +1,7 @@
 """Formats: bytes in, records and rejects out. Pure: no files opened, no clock, no network, no Kafka.
 
-A format is a module or package here whose `FORMAT` satisfies `counterflow.collectors.records.Format`. Its presence
-here registers it. Whoever reads a file takes the format from `formats` or `recognise`, which refuse figures that
+A format is a folder here whose `FORMAT` satisfies `counterflow.collectors.records.Format`. Its presence here registers
+it. Whoever reads a file takes the format from `formats` or `recognise`, which refuse figures that
 cannot be (`counterflow.collectors.plausible`).
 """
 

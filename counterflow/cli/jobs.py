@@ -16,7 +16,7 @@ from counterflow.cli._times import TIME
 
 if TYPE_CHECKING:
     from counterflow.base.errors import CounterflowError
-    from counterflow.pipelines.jobs import Cluster, Submission
+    from counterflow.pipelines.submission import Cluster, Submission
 
 _home = click.option("--home", type=click.Path(path_type=Path), help="Home of the stack. [default: ./.counterflow]")
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line instead of text.")
@@ -35,10 +35,10 @@ def command() -> None:
 @click.option("--watch", is_flag=True, help="Keep running, and resubmit jobs that stopped.")
 def submit(names: tuple[str, ...], home: Path | None, as_json: bool, watch: bool) -> None:
     """Start jobs (default: all) from their newest checkpoint; a running job is left alone."""
-    from counterflow.pipelines import jobs
+    from counterflow.pipelines import jobs, submission
 
     def report(found: Submission | CounterflowError) -> None:
-        if isinstance(found, jobs.Submission):
+        if isinstance(found, submission.Submission):
             _write(
                 as_json,
                 vars(found),
@@ -50,9 +50,9 @@ def submit(names: tuple[str, ...], home: Path | None, as_json: bool, watch: bool
             _write(as_json, {"error": found.message}, found.message)
 
     if watch:
-        jobs.watch(_cluster(home), _tolerant(report), jobs=jobs.chosen(names))
-    for submission in jobs.submit(_cluster(home), jobs.chosen(names)):
-        report(submission)
+        submission.watch(_cluster(home), _tolerant(report), jobs=jobs.chosen(names))
+    for submitted in submission.submit(_cluster(home), jobs.chosen(names)):
+        report(submitted)
 
 
 @command.command("list")
@@ -61,9 +61,9 @@ def submit(names: tuple[str, ...], home: Path | None, as_json: bool, watch: bool
 def listing(home: Path | None, as_json: bool) -> None:
     """Show the jobs: their state, the age of their newest checkpoint, their newest failure."""
     from counterflow.cli._table import console, table
-    from counterflow.pipelines import jobs
+    from counterflow.pipelines import submission
 
-    found = jobs.listing(_cluster(home))
+    found = submission.listing(_cluster(home))
     if as_json:
         for status in found:
             _write(True, vars(status), "")
@@ -88,9 +88,9 @@ def listing(home: Path | None, as_json: bool) -> None:
 @_json
 def cancel(names: tuple[str, ...], home: Path | None, as_json: bool) -> None:
     """Cancel jobs (default: all); `submit` resumes them where they were."""
-    from counterflow.pipelines import jobs
+    from counterflow.pipelines import jobs, submission
 
-    for name in jobs.cancel(_cluster(home), jobs.chosen(names)):
+    for name in submission.cancel(_cluster(home), jobs.chosen(names)):
         _write(as_json, {"job": name, "what": "cancelled"}, f"{name} cancelled")
 
 
@@ -143,7 +143,8 @@ def render(name: str, to: Path, home: Path | None, as_json: bool) -> None:
 
     docs/kubernetes.md describes how to start it.
     """
-    from counterflow.pipelines.jobs import application, chosen
+    from counterflow.pipelines.jobs import chosen
+    from counterflow.pipelines.submission import application
     from counterflow.schemas.definition import datasets
     from counterflow.stack.jobs import connection
     from counterflow.stack.settings import StackSettings

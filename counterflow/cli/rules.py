@@ -168,7 +168,7 @@ def _write_ceiling(site: Path, row: dict[str, Any], ts: datetime, limit: Limit) 
         text = add_ceiling(text, row["system"], row["subsystem"], row["path"], ts, limit.value, comment)
         site.write_text(text, encoding="utf-8")
     except (OSError, ValueError) as error:
-        raise CounterflowError(f"{site}: {error}", hint="docs/formats/site.md", exit_code=2) from None
+        raise CounterflowError(f"{site}: {error}", hint="collectors/formats/site/README.md", exit_code=2) from None
 
 
 def _given_rows(
@@ -356,7 +356,7 @@ def _given(rule: Rule[Any, Any, Any], columns: dict[str, Any], place: str) -> Gi
 
 def _stored(rule: Rule[Any, Any, Any], begin: datetime, end: datetime) -> Iterator[Given]:
     """Read the rows that the rule's job judges, in order of time; columns are named as in the JSON lines."""
-    from counterflow.pipelines.jobs.definition import all_jobs
+    from counterflow.pipelines.jobs import all_jobs
 
     order = ", ".join(("ts", *rule.entity, *([rule.kind] if rule.kind else [])))
     statement = f"SELECT * FROM ({all_jobs()[rule.name].batch}) ORDER BY {order}"

@@ -25,7 +25,7 @@ def command() -> None:
 @command.command()
 @_as_json
 def generate(as_json: bool) -> None:
-    """Write the ClickHouse baseline and the reference pages of docs/ from the definitions."""
+    """Write the ClickHouse baseline from the definitions."""
     from counterflow.schemas.artefacts import generate as write
 
     written = [str(path) for path in write(_generated())]
@@ -62,17 +62,19 @@ def show(dataset: str, form: str) -> None:
 @command.command()
 @_as_json
 def check(as_json: bool) -> None:
-    """Compare generated files, tables and SQL jobs with the definitions; list all differences.
+    """Compare generated files, tables, mappings and SQL jobs with the definitions; list all differences.
 
     The migrations create the tables on a temporary ClickHouse engine.
     """
     from counterflow.schemas import agreement, artefacts
     from counterflow.schemas.definition import datasets
+    from counterflow.schemas.mapping import mappings, mistakes
     from counterflow.schemas.migrations import migrate
 
     definitions = datasets()
     checkout = artefacts.CHECKOUT
     found = [f"{path}: stale; counterflow schemas generate writes it" for path in artefacts.stale(_generated())]
+    found += mistakes(mappings(), definitions)
     for path in sorted(checkout.glob("pipelines/jobs/*/stream.sql")):
         found += agreement.inserts(str(path.relative_to(checkout)), path.read_text(encoding="utf-8"), definitions)
     with _engine() as client:
@@ -89,18 +91,9 @@ def check(as_json: bool) -> None:
 def _generated() -> dict[str, str]:
     """Return the text of every generated file by its path in the checkout."""
     from counterflow.analysis import culprit
-    from counterflow.analysis.cookbook import cookbook
-    from counterflow.analysis.queries import queries
-    from counterflow.cli import _reference, cli
     from counterflow.schemas.artefacts import artefacts
 
-    pages = {
-        "schemas/clickhouse/baseline/7_culprit.sql": culprit.views(),
-        "docs/cli.md": _reference.command_line(cli),
-        "docs/configuration.md": _reference.configuration(),
-        "docs/cookbook.md": cookbook(queries().values()),
-    }
-    return artefacts() | pages
+    return artefacts() | {"schemas/clickhouse/baseline/7_culprit.sql": culprit.views()}
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.pipelines import batch
-from counterflow.pipelines.jobs.definition import Job, all_jobs, stages
+from counterflow.pipelines.jobs import Job, all_jobs, stages
 from counterflow.schemas.definition import datasets
 
 

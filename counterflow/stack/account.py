@@ -6,7 +6,7 @@ import time
 from typing import NamedTuple
 
 from counterflow.base.clickhouse import ClickHouse
-from counterflow.pipelines.jobs.definition import all_jobs
+from counterflow.pipelines.jobs import all_jobs
 
 _LEDGER = """
 SELECT

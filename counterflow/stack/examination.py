@@ -13,8 +13,8 @@ from confluent_kafka.admin import AdminClient
 
 from counterflow.base.clickhouse import ClickHouseError
 from counterflow.base.errors import UNREACHED, CounterflowError
-from counterflow.pipelines.jobs.cluster import states
-from counterflow.pipelines.jobs.definition import all_jobs
+from counterflow.pipelines.jobs import all_jobs
+from counterflow.pipelines.submission.cluster import states
 from counterflow.schemas import topics
 from counterflow.schemas.migrations import migrations
 from counterflow.stack import lifecycle

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import httpx
 import yaml
 
-from counterflow.pipelines.jobs import rest
+from counterflow.pipelines.submission import rest
 from counterflow.stack import certificate
 from counterflow.stack.launch import Run, scratch
 from counterflow.stack.part import Part

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 
 from counterflow.base.errors import CounterflowError
-from counterflow.pipelines.jobs import Cluster, all_jobs, states
+from counterflow.pipelines.jobs import all_jobs
+from counterflow.pipelines.submission import Cluster, states
 from counterflow.stack.launch import STABLE_S, Run, now
 from counterflow.stack.part import Part
 from counterflow.stack.settings import StackSettings

@@ -11,7 +11,7 @@ import psutil
 
 from counterflow.base.clickhouse import ClickHouseError
 from counterflow.base.errors import CounterflowError
-from counterflow.pipelines import jobs
+from counterflow.pipelines import submission
 from counterflow.schemas import topics, vintage
 from counterflow.schemas.migrations import migrate
 from counterflow.stack import agent_config, preflight, supervision
@@ -257,7 +257,7 @@ def _down(settings: StackSettings) -> int:
                 supervision.stop(settings, part.name)
             if part.name == "jobs":  # nothing resubmits them now; their checkpoints stay for the next start
                 with suppress(CounterflowError):
-                    jobs.cancel(cluster(settings), patience_s=_CANCEL_S)
+                    submission.cancel(cluster(settings), patience_s=_CANCEL_S)
         supervision.shutdown(settings)
     supervision.sweep(settings)
     settings.stack_file.unlink(missing_ok=True)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from counterflow.base.clickhouse import ClickHouse, Settings
 from counterflow.base.spans import by_span, literal
-from counterflow.pipelines.jobs.definition import Job, all_jobs
+from counterflow.pipelines.jobs import Job, all_jobs
 from counterflow.schemas.definition import datasets
 
 RELATIVE = 1e-9

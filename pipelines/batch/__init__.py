@@ -20,7 +20,7 @@ from counterflow.base.clickhouse import ClickHouse, Settings
 from counterflow.base.errors import CounterflowError
 from counterflow.base.spans import by_span, literal
 from counterflow.pipelines import verdicts
-from counterflow.pipelines.jobs.definition import Job, all_jobs, stages
+from counterflow.pipelines.jobs import Job, all_jobs, stages
 from counterflow.pipelines.rules import rules
 from counterflow.pipelines.wiring import Settings as Known
 from counterflow.schemas.clickhouse_insert import insert_rows

@@ -15,7 +15,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from counterflow.pipelines.jobs import all_jobs
-from counterflow.pipelines.jobs.rest import Flink, client
+from counterflow.pipelines.submission.rest import Flink, client
 
 _TIMEOUT_S = 1.5  # a request
 _PATIENCE_S = 3.0  # all requests: a scrape may take ten

@@ -23,9 +23,7 @@ def main() -> int:
     """Return pytest's exit status."""
     parser = argparse.ArgumentParser(prog="make faults ARGS=...", description=__doc__)
     parser.add_argument("--long", action="store_true", help="with 100 SIGKILLs at random instead of 10")
-    parser.add_argument(
-        "--record", action="store_true", help=f"write {RESULTS.name} and the table of docs/guarantees.md"
-    )
+    parser.add_argument("--record", action="store_true", help=f"write {RESULTS.name}, which docs/guarantees.md shows")
     parser.add_argument("numbers", nargs="*", type=int, metavar="NUMBER", help="of faults; all of them by default")
     arguments = parser.parse_args()
     chosen = [fault for fault in faults() if not arguments.numbers or fault.number in arguments.numbers]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from counterflow.pipelines.jobs import listing
+from counterflow.pipelines.submission import listing
 from counterflow.stack.jobs import cluster
 from counterflow.stack.settings import StackSettings
 from tests.faults.line import Line

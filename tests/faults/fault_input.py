@@ -10,7 +10,7 @@ import orjson
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined] # its stub forgets to export one
 
-from counterflow.pipelines import jobs
+from counterflow.pipelines import submission
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.jobs import cluster
 from tests.faults.line import Line, as_admin, kafka
@@ -56,7 +56,7 @@ def test_poison_at_the_source_of_the_jobs(line: Line, report: Callable[..., None
         orjson.dumps({**whole, "unheard_of": [{"deep": [1, 2, {"er": None}]}]}),
     ]
     healthy = orjson.dumps({**whole, "seq": 2})
-    before = {found.job: found.job_id for found in jobs.listing(cluster(line.stack))}
+    before = {found.job: found.job_id for found in submission.listing(cluster(line.stack))}
     producer = Producer({**kafka(line.stack), "log_level": 0})
     for _ in range(2):
         for value in poison:
@@ -64,7 +64,7 @@ def test_poison_at_the_source_of_the_jobs(line: Line, report: Callable[..., None
     producer.produce(TOPIC, healthy, key="poison")
     assert producer.flush(20) == 0
     seconds = line.back()
-    after = {found.job: (found.job_id, found.state) for found in jobs.listing(cluster(line.stack))}
+    after = {found.job: (found.job_id, found.state) for found in submission.listing(cluster(line.stack))}
     assert after == {job: (job_id, "RUNNING") for job, job_id in before.items()}
     sql = "SELECT count() AS n FROM counterflow.disk WHERE agent_id = {agent:String} AND seq = 2"
     until(lambda: int(line.reader.rows(sql, {"param_agent": str(good["agent_id"])})[0]["n"]) == 1)

@@ -28,7 +28,7 @@ from counterflow.base.clickhouse import ClickHouse, ClickHouseError
 from counterflow.base.errors import CounterflowError
 from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Record
-from counterflow.pipelines import jobs
+from counterflow.pipelines import submission
 from counterflow.schemas.definition import datasets
 from counterflow.stack import flink, supervision
 from counterflow.stack.jobs import cluster
@@ -119,7 +119,7 @@ class Line:
 
         def completed() -> bool:
             with suppress(CounterflowError, httpx.HTTPError):  # a JobManager that is not back yet
-                found = jobs.listing(cluster(self.stack))
+                found = submission.listing(cluster(self.stack))
                 late = [one.job_id for one in found if not one.checkpointed or one.checkpointed < began]
                 self.request_checkpoints([job_id for job_id in late if job_id])
                 time.sleep(1)

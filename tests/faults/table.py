@@ -1,4 +1,4 @@
-"""The table of docs/guarantees.md, made from faults.yaml and the results.json of a run of `make faults`."""
+"""The part `faults` of docs/guarantees.md: faults.yaml with the results.json of a run of `make faults`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import os
 import platform
 import re
-import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,8 +16,6 @@ import yaml
 
 FOLDER = Path(__file__).parent
 RESULTS = FOLDER / "results.json"
-PAGE = FOLDER.parents[1] / "docs/guarantees.md"
-_MARKS = ("<!-- faults: made by `python -m tests.faults.table` -->", "<!-- end of faults -->")
 
 
 class Fault(NamedTuple):
@@ -50,19 +47,11 @@ def read(xml: Path) -> dict[str, Any]:
 
 
 def write(results: Mapping[str, Any], *, whole: bool) -> None:
-    """Keep the results of a run, and write the page's table; a run that is not `whole` leaves the other results."""
+    """Keep the results of a run; a run that is not `whole` leaves the other results."""
     if not whole:
         before = json.loads(RESULTS.read_text())
         results = {**results, **{name: {**before[name], **results[name]} for name in ("costs", "tests")}}
     RESULTS.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
-    PAGE.write_text(with_table(PAGE.read_text()))
-
-
-def with_table(page: str) -> str:
-    """Return the page with the table of the stored results."""
-    head, _, rest = page.partition(_MARKS[0])
-    _, _, tail = rest.partition(_MARKS[1])
-    return f"{head}{_MARKS[0]}\n\n{table(faults(), json.loads(RESULTS.read_text()))}\n{_MARKS[1]}{tail}"
 
 
 def table(entries: Sequence[Fault], results: Mapping[str, Any]) -> str:
@@ -99,7 +88,3 @@ def _names(tests: Sequence[str]) -> str:
 
 
 _COUNTS = ("lost", "doubled", "results_wrong")
-
-if __name__ == "__main__":
-    PAGE.write_text(with_table(PAGE.read_text()))
-    sys.exit(0)

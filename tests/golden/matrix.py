@@ -1,7 +1,4 @@
-"""`make golden` writes the tables of docs/formats/index.md.
-
-One table has a golden case of each format in every dress: an encoding or a packing. The other has the exports that
-people of each trade make most, and what becomes of each.
+"""The example of each format in every dress (an encoding or a packing), and the exports of each trade.
 
 A dress that yields the records of the case is `read`; one that yields only a reject with the reason is `advice`.
 Anything else is a mistake, which the test reports.
@@ -29,33 +26,8 @@ import zstandard
 
 from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Record, Reject
+from docs.generators.formats import examples
 from tests.golden.cases import Case, golden
-
-PAGE = Path(__file__).parents[2] / "docs/formats/index.md"
-CASES = {
-    "nmon": "aix_dedicated",
-    "njmon": "one_sample_a_line",
-    "ibmi_tables": "qapmdisk_san_units",
-    "wrkdsksts": "print",
-    "hmc_lshwres": "physical_ports",
-    "hmc_feed": "partitions_and_ports",
-    "hmc_lslparutil": "newest_first",
-    "hmc_pcm": "partition",
-    "rmf_dds": "procu",
-    "db2_log_csv": "another_interval_from_now_on",
-    "omegamon_log_activity": "two_intervals_of_a_report",
-    "db2_display_log": "hardcopy_log",
-    "zhl_write_stats": "counted_from_anew",
-    "omegamon_jsonl": "address_spaces",
-    "qrep_monitor": "applymon_luw",
-    "workload_csv": "two_runs",
-    "query_log": "two_streams_beside_each_other",
-    "ycsb": "time_series_printed_twice",
-    "site": "every_list",
-    "sysstat": "all_activities",
-}
-TABLES = ("ibmi_tables", "db2_log_csv", "qrep_monitor", "workload_csv", "query_log")
-
 
 EXPORTS = {
     "AIX, Linux": {
@@ -124,7 +96,7 @@ EXPORTS = {
 def dresses(format: str) -> dict[str, Callable[[bytes], bytes]]:
     """Return the dresses in which files of a format come, by the heading of the column."""
     found = dict(_ANY)
-    if format in TABLES:
+    if examples()[format].table:
         found |= _TABLE
     return found
 
@@ -136,7 +108,7 @@ def cell(format: str, dress: Callable[[bytes], bytes]) -> str:
     ------
     AssertionError : it is neither.
     """
-    case = golden(f"{format}/{CASES[format]}")
+    case = golden(f"{format}/{examples()[format].example}")
     plain, dressed = _items(case, bytes), _items(case, dress)
     records = [item for item in dressed if isinstance(item, Record)]
     if records == [item for item in plain if isinstance(item, Record)]:
@@ -144,17 +116,6 @@ def cell(format: str, dress: Callable[[bytes], bytes]) -> str:
     assert not records, f"{records[:3]} instead of {plain[:3]}"
     assert any(isinstance(item, Reject) and len(item.detail) > 20 for item in dressed), dressed
     return "advice"
-
-
-def table() -> str:
-    """Return the table as Markdown."""
-    names = [*_ANY, *_TABLE]
-    lines = ["| | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
-    for form in CASES:
-        own = dresses(form)
-        cells = [cell(form, own[name]) if name in own else "" for name in names]
-        lines.append(f"| [`{form}`]({form}.md) | " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
 
 
 def answer(name: str) -> str:
@@ -173,14 +134,6 @@ def exports() -> str:
         f"| {trade} | {what} | {answer(case)} |" for trade, cases in EXPORTS.items() for what, case in cases.items()
     ]
     return "\n".join(lines) + "\n"
-
-
-def page(text: str) -> str:
-    """Return the page with the tables in their places."""
-    for mark, written in (("matrix", table), ("exports", exports)):
-        place = rf"(?<=<!-- {mark} -->\n\n).*?(?=\n<!-- end -->)"
-        text = re.sub(place, lambda _, written=written: written(), text, flags=re.DOTALL)
-    return text
 
 
 def _items(case: Case, dress: Callable[[bytes], bytes]) -> list[Record | Reject]:
@@ -292,11 +245,3 @@ _TABLE: dict[str, Callable[[bytes], bytes]] = {
     "JSON lines": lambda content: "".join(json.dumps(row) + "\n" for row in _objects(content)).encode(),
     "XLSX": _xlsx,
 }
-
-
-def main() -> None:
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

@@ -16,6 +16,7 @@ from counterflow.collectors.formats import formats
 from counterflow.collectors.records import Context, Position, Reason, Reject
 from counterflow.schemas import agreement
 from counterflow.schemas.definition import datasets
+from counterflow.schemas.mapping import mappings
 from tests.golden.cases import FOLDER, UNRECOGNISED, Case, Row, cases, frames, read, shown, write
 
 
@@ -49,6 +50,24 @@ def test_what_is_expected_agrees_with_the_definitions() -> None:
     for case in cases():
         records = [(row["dataset"], row["fields"]) for row in case.expected if "fields" in row]
         assert agreement.records(case.name, records, datasets()) == []
+
+
+SITE_NAMES_COLUMNS = ("omegamon_jsonl",)
+"""Formats that also fill the columns which a site names."""
+
+
+@pytest.mark.parametrize("format", sorted({*formats()} - {*SITE_NAMES_COLUMNS}))
+def test_the_mapping_of_a_format_names_every_column_that_its_cases_fill(format: str) -> None:
+    sources = (mappings()[format], mappings()["agent"])  # the agent's has the manifest
+    named = {(dataset, column) for of in sources for dataset, columns in of.items() for column in columns}
+    filled = {
+        (row["dataset"], column)
+        for case in cases(format)
+        for row in case.expected
+        for column, value in row.get("fields", {}).items()
+        if value is not None and column in datasets()[row["dataset"]].columns
+    }
+    assert filled - named == set()
 
 
 WORDS = st.sampled_from(

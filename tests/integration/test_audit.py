@@ -21,7 +21,7 @@ from counterflow.pipelines.audit.records import Account, accounts
 from counterflow.pipelines.audit.results import NOT_AUDITED, Outcome, audited, compare
 from counterflow.pipelines.audit.sample import Sampled, frames
 from counterflow.pipelines.audit.sample import compare as sampled
-from counterflow.pipelines.jobs.definition import all_jobs
+from counterflow.pipelines.jobs import all_jobs
 from counterflow.schemas.definition import datasets
 from counterflow.stack.settings import StackSettings
 from tests.integration import test_jobs, test_link_load, test_zos_jobs

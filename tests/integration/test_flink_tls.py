@@ -12,8 +12,8 @@ import httpx
 import psutil
 import pytest
 
-from counterflow.pipelines import jobs
-from counterflow.pipelines.jobs import rest
+from counterflow.pipelines import submission
+from counterflow.pipelines.submission import rest
 from counterflow.stack import certificate, lifecycle, supervision
 from counterflow.stack.jobs import cluster
 from counterflow.stack.preflight import listeners
@@ -92,7 +92,7 @@ def test_another_process_can_neither_list_nor_upload_nor_submit(
 def test_the_stack_is_served_and_trusts_no_other_server(flink: StackSettings, another: Path) -> None:
     with rest.client(flink.flink_url, flink.flink_certificate, timeout_s=20) as client:
         assert client.get("/jobs/overview").json() == {"jobs": []}
-    assert {status.state for status in jobs.listing(cluster(flink))} == {"NOT SUBMITTED"}
+    assert {status.state for status in submission.listing(cluster(flink))} == {"NOT SUBMITTED"}
     with (
         rest.client(flink.flink_url, another, timeout_s=20) as deceived,
         pytest.raises(httpx.ConnectError, match="CERTIFICATE_VERIFY_FAILED"),

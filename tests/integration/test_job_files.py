@@ -8,9 +8,8 @@ import re
 import subprocess
 from pathlib import Path
 
-from counterflow.pipelines.jobs import all_jobs
-from counterflow.pipelines.jobs.definition import FOLDER
-from counterflow.pipelines.jobs.render import render
+from counterflow.pipelines.jobs import FOLDER, all_jobs
+from counterflow.pipelines.submission.render import render
 from counterflow.schemas.definition import datasets
 from counterflow.stack.settings import StackSettings
 

@@ -20,7 +20,7 @@ import psutil
 import pytest
 
 from counterflow.base.errors import CounterflowError
-from counterflow.pipelines import jobs
+from counterflow.pipelines import submission
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.flink import client as opened
 from counterflow.stack.settings import StackSettings
@@ -204,7 +204,7 @@ def line(request: pytest.FixtureRequest, flink: StackSettings) -> Iterator[Line]
     line = Line(flink, 10 + request.param, recompute, JOBS, parallelism=request.param)
     assert [found.what for found in line.submit()] == ["started"]
     yield line
-    jobs.cancel(line.cluster, line.jobs)  # its slots
+    submission.cancel(line.cluster, line.jobs)  # its slots
 
 
 def test_every_result_is_exact_whatever_the_order(line: Line) -> None:
@@ -250,8 +250,8 @@ def test_a_running_job_is_left_alone_and_a_cancelled_one_continues(line: Line) -
     before, after = halves(recording("resumed", NOW, seed=7))
     line.publish(before)
     line.arrived()
-    assert sorted(jobs.cancel(line.cluster, line.jobs)) == sorted(job.name for job in line.jobs)
-    assert {status.state for status in jobs.listing(line.cluster, line.jobs)} == {"NOT SUBMITTED"}
+    assert sorted(submission.cancel(line.cluster, line.jobs)) == sorted(job.name for job in line.jobs)
+    assert {status.state for status in submission.listing(line.cluster, line.jobs)} == {"NOT SUBMITTED"}
     line.publish(after)
     for found in line.submit():
         assert found.what == "resumed"
@@ -286,7 +286,7 @@ def test_a_job_keeps_its_state_at_another_parallelism(flink: StackSettings, line
     line.publish(before)
     line.arrived()
     for parallelism in (3 - min(own, 2), own):
-        jobs.cancel(line.cluster, line.jobs)
+        submission.cancel(line.cluster, line.jobs)
         changed = [job.model_copy(update={"parallelism": parallelism}) for job in line.jobs]
         assert {found.what for found in line.submit(changed)} == {"resumed"}
         assert tasks(flink, line) == {3 * parallelism}
@@ -316,7 +316,7 @@ def test_what_flink_refuses_is_reported_in_one_sentence(flink: StackSettings) ->
     with pytest.raises(Exception, match=r"Flink rejected io_mix 40: .*no_such_column"):
         line.submit([wrong])
     with pytest.raises(Exception, match=r"Flink rejected io_mix 40: .*no_such_column"):
-        jobs.watch(line.cluster, print, jobs=[wrong])
+        submission.watch(line.cluster, print, jobs=[wrong])
 
 
 def clients() -> list[psutil.Process]:
@@ -325,18 +325,18 @@ def clients() -> list[psutil.Process]:
 
 def test_a_watched_job_comes_back_and_the_client_ends(flink: StackSettings) -> None:
     line = Line(flink, 45, recompute, JOBS[:1])
-    taken: list[jobs.Submission] = []
+    taken: list[submission.Submission] = []
 
-    def on_submission(found: jobs.Submission | CounterflowError) -> None:
-        if isinstance(found, jobs.Submission):
+    def on_submission(found: submission.Submission | CounterflowError) -> None:
+        if isinstance(found, submission.Submission):
             taken.append(found)
             assert clients() == []
-            jobs.cancel(line.cluster, line.jobs)
+            submission.cancel(line.cluster, line.jobs)
             if len(taken) == 2:
                 raise InterruptedError
 
     with pytest.raises(InterruptedError):
-        jobs.watch(line.cluster, on_submission, jobs=line.jobs, every_s=0.1)
+        submission.watch(line.cluster, on_submission, jobs=line.jobs, every_s=0.1)
     assert len({found.job_id for found in taken}) == 2
 
 
@@ -357,4 +357,4 @@ def test_a_process_that_is_killed_while_it_submits_starts_no_job_twice(flink: St
     running = [job["jid"] for job in overview if job["name"] in names and job["state"] in ("CREATED", "RUNNING")]
     assert sorted(running) == sorted(found.job_id for found in submitted)
     assert {found.what for found in line.submit()} == {"running"}
-    jobs.cancel(line.cluster, line.jobs)
+    submission.cancel(line.cluster, line.jobs)

@@ -14,8 +14,8 @@ from typing import Any
 import orjson
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 
-from counterflow.pipelines import jobs
-from counterflow.pipelines.jobs.render import results
+from counterflow.pipelines import jobs, submission
+from counterflow.pipelines.submission.render import results
 from counterflow.schemas import topics
 from counterflow.schemas.definition import Dataset, datasets
 from counterflow.schemas.json_schema import validator
@@ -69,9 +69,9 @@ class Line:
         )
         self._producer.init_transactions(30)
 
-    def submit(self, changed: Sequence[jobs.Job] | None = None) -> list[jobs.Submission]:
+    def submit(self, changed: Sequence[jobs.Job] | None = None) -> list[submission.Submission]:
         """Submit the line's jobs, or changed versions of them."""
-        return jobs.submit(self.cluster, self.jobs if changed is None else changed)
+        return submission.submit(self.cluster, self.jobs if changed is None else changed)
 
     def publish(self, rows: Sequence[tuple[str, Record]], *, commit: bool = True) -> None:
         """Publish rows in one transaction; without `commit` it is aborted, and its rows count for nothing."""

@@ -1,4 +1,4 @@
-"""The pages that people read, and the code in them."""
+"""The pages that people read, with their generated parts, and the code in them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,16 @@ from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 
+from docs.generators.hooks import filled
+
 REPOSITORY = Path(__file__).resolve().parents[2]
-PAGES = (*sorted(REPOSITORY.glob("docs/**/*.md")), REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md")
+PAGES = (
+    *sorted(REPOSITORY.glob("docs/**/*.md")),
+    *sorted(REPOSITORY.glob("collectors/formats/*/*.md")),
+    *sorted(REPOSITORY.glob("pipelines/jobs/*/*.md")),
+    REPOSITORY / "README.md",
+    REPOSITORY / "CONTRIBUTING.md",
+)
 
 
 class Block(NamedTuple):
@@ -87,7 +95,7 @@ def _code() -> list[Block]:
     found = []
     for path in PAGES:
         page = str(path.relative_to(REPOSITORY))
-        for token in MarkdownIt().enable("table").parse(path.read_text(encoding="utf-8")):
+        for token in MarkdownIt().enable("table").parse(filled(path.read_text(encoding="utf-8"))):
             line = token.map[0] + 1 if token.map else 0
             if token.type == "fence":
                 found.append(Block(page, line, token.info or "none", token.content))

@@ -1,4 +1,4 @@
-"""Each check against values of the documents, or worked out from their rules; facts files; the page of the checks."""
+"""Each check against values of the documents, or worked out from their rules; facts files."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from counterflow.analysis.checks import checks, communications, page, saves, vios
+from counterflow.analysis.checks import checks, communications, saves, vios
 from counterflow.analysis.checks.definition import evaluate
 from counterflow.analysis.checks.facts import Facts, System, load
 from counterflow.analysis.checks.report import Inputs, known_inputs, measures, results, with_facts
 from counterflow.base.errors import CounterflowError
+from tests.support.pages import REPOSITORY
 
 VIOS, ISCSI, MIRRORED, SERVES = {"vios": True}, {"iscsi": True}, {"mirrored": True}, {"http_server": True}
 
@@ -307,7 +308,7 @@ def test_facts_are_yaml_or_json(tmp_path: Path) -> None:
 
 
 def test_the_facts_of_the_page_are_right(tmp_path: Path) -> None:
-    text = page.PAGE.read_text(encoding="utf-8").partition("```yaml\n")[2].partition("```")[0]
+    text = (REPOSITORY / "docs/checkup.md").read_text(encoding="utf-8").partition("```yaml\n")[2].partition("```")[0]
     (tmp_path / "facts.yaml").write_text(text)
     assert isinstance(load(tmp_path / "facts.yaml").systems["PROD1"], System)
 
@@ -337,10 +338,3 @@ def test_a_mistake_in_the_facts_is_named_with_its_line(tmp_path: Path, text: str
 def test_a_missing_facts_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(CounterflowError, match="No such file"):
         load(tmp_path / "none.yaml")
-
-
-def test_the_page_lists_the_checks_as_they_are() -> None:
-    head, begin, tables = page.PAGE.read_text(encoding="utf-8").partition(page.BEGIN)
-    assert begin, f"{page.PAGE} lost its mark"
-    assert tables.strip() == page.tables().strip(), "run python -m counterflow.analysis.checks.page"
-    assert head

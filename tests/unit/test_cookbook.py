@@ -1,4 +1,4 @@
-"""The stored questions as files, and the page that is made of them."""
+"""The stored questions as files."""
 
 from __future__ import annotations
 
@@ -6,16 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from counterflow.analysis.cookbook import cookbook
 from counterflow.analysis.queries import Query, queries
 from counterflow.base.errors import CounterflowError
-
-
-def test_every_question_is_on_the_page_below_its_section() -> None:
-    page = cookbook(queries().values())
-    for query in queries().values():
-        section = page.split(f"\n## {query.section}\n")[1].split("\n## ")[0]
-        assert f"\n### {query.name}\n\n{query.question}\n\n```sql\n{query.sql}\n```\n" in section
 
 
 def test_a_new_question_is_one_new_file(tmp_path: Path) -> None:

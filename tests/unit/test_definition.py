@@ -9,6 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from counterflow.schemas.definition import Column, Dataset, datasets
+from counterflow.schemas.mapping import mappings, mistakes
 
 DISK: dict[str, Any] = {
     "dataset": "tape",
@@ -26,7 +27,6 @@ DISK: dict[str, Any] = {
             "text": "Mounts.",
         },
     },
-    "sources": {"rmf": {"drive": "DEVN", "mounts": "MNT"}},
 }
 
 
@@ -43,8 +43,6 @@ def test_a_definition_names_its_topic_and_puts_the_envelope_first() -> None:
 
 def test_all_mistakes_are_named_at_once() -> None:
     wrong = with_changes(key=["ts", "drvie"], instance="mounts")
-    wrong["columns"]["idle"] = {"type": "Float64", "unit": "s", "text": "Idle."}
-    wrong["sources"]["rmf"]["bosy"] = "BSY"
     wrong["watched"] = {"figures": {"tape_mounts_total": {"columns": ["muonts"], "text": "Mounts."}}}
     with pytest.raises(ValidationError) as caught:
         Dataset.model_validate(wrong)
@@ -52,8 +50,6 @@ def test_all_mistakes_are_named_at_once() -> None:
         "key column `drvie` is not a column",
         "key column `mounts` may be null",
         "the key does not end with `ts`",
-        "source `rmf` fills `bosy`, which is not a column",
-        "no source fills `idle`",
         "watched column `muonts` is not a column",
     ):
         assert mistake in str(caught.value)
@@ -78,9 +74,25 @@ def test_a_result_has_no_rollup() -> None:
         Dataset.model_validate(with_changes(role="result"))
 
 
-def test_a_view_states_no_sources_beside_its_select() -> None:
-    with pytest.raises(ValidationError, match="a view has no `sources`"):
-        Dataset.model_validate(with_changes(role="view", instance=None))
+def test_a_mapping_fills_columns_that_exist_and_each_of_them() -> None:
+    definitions = {"tape": Dataset.model_validate(DISK)}
+    assert list(mistakes({"rmf": {"tape": {"drive": "DEVN", "mounts": "MNT"}}}, definitions)) == []
+    assert list(mistakes({"rmf": {"tape": {"drive": "DEVN", "bosy": "BSY"}, "tap": {}}}, definitions)) == [
+        "mapping of rmf: tape has no column `bosy`",
+        "mapping of rmf: no agent and no job writes a dataset `tap`",
+        "tape: no mapping fills `mounts`",
+    ]
+
+
+def test_a_mapping_of_a_view_is_refused() -> None:
+    view = Dataset.model_validate(with_changes(role="view", instance=None))
+    assert list(mistakes({"rmf": {"tape": {"drive": "DEVN"}}}, {"tape": view})) == [
+        "mapping of rmf: no agent and no job writes a dataset `tape`"
+    ]
+
+
+def test_the_mappings_of_the_repository_agree_with_its_definitions() -> None:
+    assert list(mistakes(mappings(), datasets())) == []
 
 
 def test_the_comment_states_unit_kind_and_when_it_is_null() -> None:

@@ -20,26 +20,50 @@ from counterflow.collectors.agent.config import Config
 from counterflow.collectors.formats import formats
 from counterflow.dashboards.definition import Chart, looks
 from counterflow.dashboards.legible import chart_problems
+from counterflow.schemas.definition import datasets
+from docs.generators.formats import pages, readme
+from docs.generators.hooks import linked
 from tests.support.pages import REPOSITORY, Block, agrees, blocks, commands, sessions, words
 
 WITHOUT_SERVICES = ("check-config", "parse", "rules", "simulate", "study", "summary")
+
+
+def _paths(command: click.Command, path: str) -> list[str]:
+    """Return the anchors of a command and of those below it."""
+    context = click.Context(command)
+    names = command.list_commands(context) if isinstance(command, click.Group) else ()
+    return [path, *(below for name in names for below in _paths(command.get_command(context, name), f"{path}-{name}"))]
+
+
+PARTS_FOR_READERS = {
+    "cli.html": _paths(cli, "counterflow"),
+    "cookbook.html": [*queries()],
+    "data-dictionary.html": [*datasets()],
+    "configuration.html": ["stack", "config", "kafka", "sqlsource", "example-of-an-agent"],
+}
+"""What a reader looks for on a generated page: the anchors of its headings."""
 
 
 def test_the_site_has_every_page_and_no_dead_link_and_needs_no_network(tmp_path: Path) -> None:
     build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
     built = subprocess.run(build, cwd=REPOSITORY, capture_output=True, text=True, timeout=120)
     assert built.returncode == 0, built.stderr
+    for name, parts in PARTS_FOR_READERS.items():
+        page = (tmp_path / name).read_text(encoding="utf-8")
+        assert [part for part in parts if f'id="{part}"' not in page] == [], name
     loaded = re.compile(r"<(?:script|link|img|iframe)\b[^>]*?(?:src|href)=\"?(?:https?:)?//[^>]*>")
     assert {path.name: found for path in tmp_path.rglob("*.html") if (found := loaded.findall(path.read_text()))} == {}
 
 
 @pytest.mark.parametrize("name", formats())
 def test_each_format_has_a_page_of_what_it_reads(name: str) -> None:
-    page = REPOSITORY / f"docs/formats/{name}.md"
-    assert page.is_file(), f"the format {name} has no page: write docs/formats/{name}.md and put it into mkdocs.yml"
-    for index in ("README.md", "docs/collectors/index.md"):
-        linked = f"formats/{name}.md" in (REPOSITORY / index).read_text(encoding="utf-8")
-        assert linked, f"{index} does not link the page of the format {name}"
+    page = f"collectors/formats/{name}/README.md"
+    assert page in [page.path for page in pages()], f"the format {name} has no page: write {page}"
+
+
+def test_the_readme_lists_the_formats() -> None:
+    text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    assert text == readme(text), "make golden writes the table"
 
 
 def test_the_example_of_a_chart_is_one() -> None:
@@ -59,6 +83,15 @@ def test_examples_in_python_print_what_the_page_shows(page: str) -> None:
             runner.run(test, out=failures.append, clear_globs=False)
             names = test.globs
     assert "".join(failures) == ""
+
+
+def test_a_page_beside_its_format_is_linked_from_the_site_and_to_it() -> None:
+    beside = {"formats/nmon.md": "collectors/formats/nmon/README.md"}
+    text = "[one](../../../docs/formats/njmon.md#when) [two](https://example.org/a.md) [three](#below)"
+    assert linked(text, "formats/nmon.md", beside) == text.replace("../../../docs/formats/", "")
+    text = "[nmon](../../collectors/formats/nmon/README.md)"
+    assert linked(text, "kpis/index.md", beside) == "[nmon](../formats/nmon.md)"
+    assert linked("[page](landing.md)", "index.md", beside) == "[page](landing.md)"
 
 
 def test_every_command_that_a_page_names_exists_with_its_options() -> None:

@@ -1,0 +1,240 @@
+"""Log statistics of Db2 for z/OS as CSV: the counters of SMF 100 IFCID 1 and 369 under their names, a row per sample.
+
+Columns are matched by name, in any order. Names in lower case are ours, where IBM's name is not public; see
+README.md.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC
+from typing import Any, BinaryIO, Literal
+
+from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+from counterflow.collectors.text.cells import is_empty, is_null, points_may_group
+from counterflow.collectors.text.codepages import text
+from counterflow.collectors.text.csv_rows import first_lines
+from counterflow.collectors.text.lines import Line, read_lines
+from counterflow.collectors.text.numbers import Ambiguous, number_within
+from counterflow.collectors.text.running_counts import NotLaterError, Sample, beside
+from counterflow.collectors.text.zos_listings import iso, iso_instant
+
+SOURCE = "db2_log_csv"
+
+TIME, SYSTEM, SUBSYSTEM = "time_utc", "sysid", "ssid"
+COUNTS = {
+    "QJSTCIWR": "ci_written",
+    "QJSTBFFL": "ci_created",
+    "QJSTLOGW": "write_ios",
+    "QJSTBFWR": "write_calls",
+    "QJSTWTB": "buffer_waits",
+    "QJSTBPAG": "buffers_paged_in",
+    "QJSTTHRW": "threshold_writes",
+    "QJSTSERW": "serial_ci_written",
+    "zhl_log_writes": "zhl_log_writes",
+    "zhl_log_write_fail_sync": "zhl_log_write_fail_sync",
+    "SWACAWLG_us": "log_write_wait_us",
+    "SWACARLG": "log_write_waits",
+}
+"""The running counts, by the names of the file."""
+GAUGES = ("copies", "active_threads", "zhl_sync_pct")
+TEXTS = ("member", "log_path")
+PATHS = ("zhpf", "zhl")
+_KNOWN = frozenset((TIME, SYSTEM, SUBSYSTEM, *COUNTS, *GAUGES, *TEXTS))
+_CUMULATIVE = ("QJSTWRW", "QJSTWRNW", "QJSTWRF", "QJSTLSUS")
+"""Further running counts of the same IFCID, which no dataset models."""
+_NOT_SHOWN = ("N/A", "N/C", "N/P")
+_SEPARATORS = ",;\t"
+_BLANK = b" \t\r\x00\x1a"
+LINES_A_POSITION = 1000
+
+
+@dataclass
+class LogCsvState:
+    """State carried over from earlier rows: header, separator and each member's last sample. JSON values."""
+
+    columns: list[str] = field(default_factory=list)
+    separator: str = ","
+    samples: dict[str, Sample] = field(default_factory=dict)
+    config: dict[str, str] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return a copy of the values; samples are replaced, never changed in place."""
+        return {**vars(self), "samples": dict(self.samples), "config": dict(self.config)}
+
+
+class Db2LogCsv:
+    name = SOURCE
+
+    def recognises(self, head: bytes) -> bool:
+        return any(_header(line) is not None for line in first_lines(head))
+
+    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+        """Yield a record per row, with running counts beside those of the same member's preceding row."""
+        position = position or Position(0, 0)
+        state = LogCsvState(**position.state)
+        last: Line | None = None
+        for line in read_lines(stream, position.byte_offset, position.line):
+            if line.fault is Reason.CUT_LINE and not context.complete:
+                break  # the rest of it is still to be written
+            last = line
+            if line.data.strip(_BLANK):
+                yield from _line(line, state, context)
+            if line.number % LINES_A_POSITION == 0:
+                yield Position(line.end, line.number, state.as_dict())
+        if last is not None:
+            yield Position(last.end, last.number, state.as_dict())
+        elif context.complete and position.byte_offset == 0:
+            yield Reject(Reason.EMPTY_FILE, "the file is empty", "none")
+
+
+def _line(line: Line, state: LogCsvState, context: Context) -> Iterator[Item]:
+    written = text(line.data)
+    if line.fault is Reason.LINE_TOO_LONG:
+        yield _refused(line, line.fault, "the line is longer than any row")
+        return
+    if (header := _header(written)) is not None:
+        state.columns, state.separator = header
+        return
+    if not state.columns:
+        if is_empty(written):
+            return
+        detail = f"expected a header with {TIME}, {SYSTEM}, {SUBSYSTEM} and counters such as QJSTCIWR before the rows"
+        yield _refused(line, Reason.NO_HEADER, detail)
+        return
+    cells = _cells(written, state.separator)
+    if len(cells) != len(state.columns):
+        reason = line.fault or Reason.FIELD_COUNT
+        yield _refused(line, reason, f"{len(cells)} values for {len(state.columns)} columns")
+        return
+    if line.fault is Reason.CUT_LINE:
+        if state.columns[-1] in (TIME, SYSTEM, SUBSYSTEM):
+            yield _refused(line, line.fault, f"the file ends within {state.columns[-1]}")
+            return
+        cells[-1] = ""
+        detail = f"the last line has no line end: {state.columns[-1]} may be cut and is left out"
+        yield Reject(line.fault, detail, "part", line.number, line.offset)
+    yield from _row(dict(zip(state.columns, cells, strict=True)), line, state, context)
+
+
+def _row(cells: Mapping[str, str], line: Line, state: LogCsvState, context: Context) -> Iterator[Item]:
+    system, subsystem = context.system or cells[SYSTEM], cells[SUBSYSTEM]
+    if not system or not subsystem:
+        yield _refused(line, Reason.BAD_HEADER, f"expected {SYSTEM} and {SUBSYSTEM}, found {system!r}, {subsystem!r}")
+        return
+    now = iso_instant(cells[TIME], UTC)
+    if now is None:
+        reason = Reason.STAMP_INVALID if cells[TIME] else Reason.STAMP_MISSING
+        detail = f"expected {TIME} as 2025-11-21T01:00:00Z, found `{cells[TIME]:.40}`"
+        yield _refused(line, reason, detail, system)
+        return
+    ts = iso(now)
+    numbers: dict[str, float] = {}
+    for name in (*COUNTS, *GAUGES):
+        try:
+            problem, value = _number(cells.get(name, ""), name, state.separator)
+        except Ambiguous as either:
+            yield _noted(line, Reason.NOT_A_NUMBER, f"{name}: {either}", "part", system, ts)
+            continue
+        if problem is not None:
+            yield _noted(line, problem, f"{name}: `{cells[name]:.40}`", "part", system, ts)
+        elif value is not None:
+            numbers[name] = value
+    counts = {COUNTS[name]: value for name, value in numbers.items() if name in COUNTS}
+    known = f"{system} {subsystem}"
+    try:
+        found = beside(state.samples.get(known), now, counts)
+    except NotLaterError as error:
+        yield _refused(line, error.reason, f"{subsystem}: {error}", system, ts)
+        return
+    state.samples[known] = found.sample
+    if found.reason is not None:
+        yield _noted(line, found.reason, f"{subsystem}: {found.detail}", "all", system, ts)
+    texts = {name: cells[name] for name in TEXTS if cells.get(name)}
+    if texts.get("log_path", PATHS[0]) not in PATHS:
+        detail = f"log_path: expected {' or '.join(PATHS)}, found `{texts.pop('log_path'):.40}`"
+        yield _noted(line, Reason.OUT_OF_RANGE, detail, "part", system, ts)
+    gauges = {name: numbers[name] for name in GAUGES if name in numbers}
+    envelope: Fields = {"ts": ts, "system": system, "source": SOURCE}
+    if "interval_s" in found.fields:
+        envelope["interval_s"] = found.fields["interval_s"]
+    yield Record("db_log", {**envelope, "subsystem": subsystem, **texts, **gauges, **counts, **found.fields})
+    yield from _further(cells, subsystem, envelope, state)
+    counted = {"counted": "db_log", "row_count": 1}
+    yield Record("manifest", {**envelope, "source": f"{SOURCE}.{subsystem}", **counted})
+
+
+def _further(cells: Mapping[str, str], subsystem: str, envelope: Fields, state: LogCsvState) -> Iterator[Record]:
+    """Yield the values that no column of db_log holds: numbers as counters, texts as settings where they changed."""
+    for name, cell in cells.items():
+        if name in _KNOWN or not name or not cell:
+            continue
+        common = {**envelope, "section": SOURCE}
+        try:
+            value = float(cell)
+        except ValueError:
+            value = math.nan
+        if math.isfinite(value):
+            kind = {"kind": "cumulative"} if name in _CUMULATIVE else {}
+            yield Record("counter", {**common, "instance": subsystem, "counter": name, "value": value, **kind})
+        elif state.config.get(known := f"{envelope['system']} {subsystem} {name}") != cell:
+            state.config[known] = cell
+            yield Record("config", {**envelope, "section": SOURCE, "item": subsystem, "name": name, "value": cell})
+
+
+def _number(cell: str, name: str, between: str) -> tuple[Reason | None, float | None]:
+    """Return why a cell is refused, and its figure; both are None where the figure is missing.
+
+    `between` separates the cells.
+
+    Raises
+    ------
+    Ambiguous : a comma or a point separates thousands or decimals.
+    """
+    whole = name in COUNTS and not name.endswith("_us")
+    try:
+        value = number_within(cell, lambda: None if points_may_group(between) else False, whole=whole)
+    except Ambiguous:
+        raise
+    except ValueError:
+        return Reason.NOT_A_NUMBER, None
+    if value is None:
+        return None, None
+    if value < 0 or (name == "zhl_sync_pct" and value > 100) or (name == "copies" and value == 0):
+        return Reason.OUT_OF_RANGE, None
+    return None, value
+
+
+def _header(written: str) -> tuple[list[str], str] | None:
+    """Return the columns that a header names, and their separator; None for any other line."""
+    if TIME not in written.lower():
+        return None
+    separator = max(_SEPARATORS, key=written.count)
+    canonical = {name.upper(): name for name in _KNOWN}
+    found = [canonical.get(name.upper(), name) for name in _cells(written, separator)]
+    if {TIME, SYSTEM, SUBSYSTEM} <= set(found) and set(COUNTS) & set(found) and len(set(found)) == len(found):
+        return found, separator
+    return None
+
+
+def _cells(written: str, separator: str) -> list[str]:
+    written = written.strip("\x00\x1a\r")
+    try:
+        cells = next(csv.reader([written], delimiter=separator), []) if '"' in written else written.split(separator)
+        return ["" if is_null(cell) or cell.strip() in _NOT_SHOWN else cell.strip() for cell in cells]
+    except csv.Error:
+        return [written]
+
+
+def _refused(line: Line, reason: Reason, detail: str, system: str | None = None, ts: str | None = None) -> Reject:
+    return Reject(reason, detail, "none", line.number, line.offset, None, None, system, ts, line.raw)
+
+
+def _noted(line: Line, reason: Reason, detail: str, kept: Literal["all", "part"], system: str, ts: str) -> Reject:
+    return Reject(reason, detail, kept, line.number, line.offset, None, None, system, ts)
+
+
+FORMAT = Db2LogCsv()

@@ -1,0 +1,285 @@
+"""`sadf -j`: what sar recorded on Linux, as JSON; whole documents, one behind the other.
+
+Names and units are those of sysstat's json_stats.c (github.com/sysstat/sysstat): rates are per second of the interval,
+memory is in KB of 1,024 bytes, a sector has 512 bytes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, tzinfo
+from typing import Any, BinaryIO
+
+from counterflow.collectors.formats.sysstat.broken_json import repaired
+from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+from counterflow.collectors.text.device_names import NUMBERED, Device, devices, numbered
+from counterflow.collectors.text.documents import Documents, Unusable, read_items
+from counterflow.collectors.text.settings import changes
+from counterflow.collectors.text.spans import Samples, Spans
+from counterflow.collectors.text.stamps import iso, stated
+from counterflow.collectors.text.trees import mapping, mappings, number
+
+CPU = {
+    "user_pct": ("user", "usr", "nice", "guest", "gnice"),
+    "sys_pct": ("system", "sys", "irq", "soft"),
+    "wait_pct": ("iowait",),
+    "steal_pct": ("steal",),
+    "idle_pct": ("idle",),
+}
+"""Shares of a processor's whole time; `-u ALL` splits user and system into parts."""
+DISK = {"transfers": "tps", "read_kb": "rd_sec", "written_kb": "wr_sec"}
+LINK = {
+    "out_kb": "txkB",
+    "in_kb": "rxkB",
+    "out_packets": "txpck",
+    "in_packets": "rxpck",
+    "out_errors": "txerr",
+    "in_errors": "rxerr",
+    "out_dropped": "txdrop",
+    "in_dropped": "rxdrop",
+    "collisions": "coll",
+}
+POOL = {
+    "faults": "fault",
+    "major_faults": "majflt",
+    "file_pages_in_kb": "pgpgin",
+    "file_pages_out_kb": "pgpgout",
+    "paging_space_pages_in": "pswpin",
+    "paging_space_pages_out": "pswpout",
+    "page_reclaims": "pgsteal",
+}
+"""Columns that are a rate times the interval."""
+SECTORS = ("rd_sec", "wr_sec")
+"""Rates of sectors, which are half a KB each."""
+_MOST_SECTORS = 2e9
+"""Above 1 TB a second is no rate of a disk."""
+POOL_KB = {"free_mb": "memfree", "cached_mb": "cached", "buffers_mb": "buffers", "active_mb": "active"}
+POOL_KB |= {"inactive_mb": "inactive", "paging_space_free_mb": "swpfree"}
+SETTINGS = ("sysname", "release", "machine", "number-of-cpus")
+
+WRITTEN_BY = "sadf -j /var/log/sa/saDD -- -A"
+_OF_ANOTHER_COMMAND = re.compile(rb'\{\s*"sysstat"\s*:(?:(?!"statistics")[^\0])*?"date"\s*:')
+"""iostat, mpstat and pidstat write `date` where sadf writes `file-date`."""
+_IN_ANOTHER_UNIT = ("rkB", "wkB", "dkB", "avgrq-sz", "avgqu-sz")
+"""Figures of a disk that repeat another one in a different unit."""
+_IN_COLUMNS = {
+    "memory": {*POOL_KB.values(), "swpused"},
+    "paging": {*POOL.values(), "pgscank", "pgscand"},
+    "swap-pages": {*POOL.values()},
+    "disk": {*DISK.values(), "util-percent", *_IN_ANOTHER_UNIT},
+    "net-dev": {*LINK.values()},
+    "net-edev": {*LINK.values()},
+}
+"""Figures that columns of datasets hold, by section; the other figures of the section are counters."""
+_NOT_COUNTERS = ("timestamp", "cpu-load")
+_OF_SECTIONS = ("network", "power-management", "psi")
+"""Sections that hold sections."""
+_NUMBERING = ("number", "line", "bus_number")
+"""Numbers that name a row of a list: of a sensor, a serial line, a USB bus."""
+
+Figures = Mapping[str, float]
+
+
+@dataclass
+class SysstatState:
+    """State carried over from earlier documents: what was read and the settings of each host. JSON values."""
+
+    seen: dict[str, Spans] = field(default_factory=dict)
+    config: dict[str, dict[str, str]] = field(default_factory=dict)
+
+
+class Sysstat:
+    """Documents of `sadf -j FILE -- -A`; see README.md."""
+
+    name = "sysstat"
+
+    def recognises(self, head: bytes) -> bool:
+        begin = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+        return _DOCUMENTS.start.match(begin) is not None and not _OF_ANOTHER_COMMAND.match(begin)
+
+    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+        """Yield the records of every sample; a document that is damaged becomes a reject, and the next is read."""
+        return read_items(stream, position, context, _DOCUMENTS, SysstatState, _items)
+
+
+def _repaired(text: str) -> tuple[Any, int, str]:
+    """Return a document of a sadf that writes broken JSON, where it ends, and what was repaired.
+
+    Raises
+    ------
+    ValueError : no repair fits.
+    """
+    try:
+        tree, end, counts = repaired(text, _OF_SECTIONS)
+    except (ValueError, RecursionError):
+        detail = "it was cut, or a sadf before 11.4 wrote it broken: `LC_ALL=C sadf -j`, of a newer sysstat"
+        raise ValueError(detail) from None
+    kinds = ", ".join(f"{count} x {kind}" for kind, count in counts.items())
+    return tree, end, f"this sadf wrote broken JSON, repaired: {kinds}; or write it with `LC_ALL=C` and a newer sadf"
+
+
+_DOCUMENTS = Documents(re.compile(rb'\{\s{0,64}"sysstat"\s{0,64}:'), '{"sysstat": …}', repair=_repaired)
+
+
+def _items(tree: Any, state: SysstatState, context: Context) -> Iterator[Item]:
+    hosts = [host for host in mappings(mapping(mapping(tree).get("sysstat")).get("hosts")) if "statistics" in host]
+    if not hosts:
+        raise Unusable(Reason.NOT_THIS_FORMAT, f"expected hosts with statistics: {WRITTEN_BY}")
+    for host in hosts:
+        if "date" in host:
+            raise Unusable(Reason.NOT_THIS_FORMAT, f"output of iostat, mpstat or pidstat: {WRITTEN_BY}")
+        name = host.get("nodename")
+        system = context.system or (name if isinstance(name, str) and name else None)
+        if system is None:
+            raise Unusable(Reason.BAD_HEADER, "expected nodename, or --system")
+        yield from _host(host, system, state, context)
+
+
+def _host(host: Mapping[str, Any], system: str, state: SysstatState, context: Context) -> Iterator[Item]:
+    repeated = 0
+    known = numbered(_moved(host))
+    if known.inferred:
+        shown = ", ".join(known.inferred[:3]) + (f" and {len(known.inferred) - 3} more" * (len(known.inferred) > 3))
+        detail = (
+            f"{shown}: whether a disk, a partition or a volume is known from their figures alone: sadf -j FILE -- -A -p"
+        )
+        yield Reject(Reason.INFERRED, detail, "all", system=system)
+    samples = Samples(state.seen.get(system, []))
+    before: datetime | None = None
+    for sample in mappings(host["statistics"]):
+        written = mapping(sample.get("timestamp"))
+        stamp = f"{written.get('date')}T{written.get('time')}"
+        instant = stated(stamp, _zone(written, context.zone), before)
+        if instant is None:
+            detail = f"expected timestamp with date and time, found {stamp if written else 'none':.60}"
+            yield Reject(Reason.STAMP_INVALID if written else Reason.STAMP_MISSING, detail, "none", system=system)
+            continue
+        ts, before = iso(instant), instant
+        seconds = number(written.get("interval")) or 0.0
+        if not samples.is_new(instant, max(seconds, 0.0)):
+            repeated += 1
+            continue
+        envelope: Fields = {"ts": ts, "system": system, "source": Sysstat.name}
+        settings = {name: str(host[name]) for name in SETTINGS if host.get(name) is not None}
+        yield from changes(state.config.setdefault(system, {}), settings, envelope, "host", "")
+        if seconds <= 0:
+            detail = "the sample states no interval: its rates cannot become amounts"
+            yield Reject(Reason.EMPTY_SNAPSHOT, detail, "none", system=system, ts=ts)
+            continue
+        rows: Counter[str] = Counter()
+        for dataset, fields in _records(sample, seconds, host.get("number-of-cpus"), known.devices):
+            rows[dataset] += 1
+            yield Record(dataset, {**envelope, "interval_s": seconds, **fields})
+        for dataset, count in rows.items():
+            counted = {"counted": dataset, "row_count": count}
+            yield Record("manifest", {**envelope, "interval_s": seconds, **counted})
+    state.seen[system] = samples.spans()
+    if repeated:
+        yield Reject(Reason.DUPLICATE_ROW, f"{repeated} samples that were read before", "none", system=system)
+
+
+def _zone(written: Mapping[str, Any], local: tzinfo) -> tzinfo:
+    """Return the zone of a timestamp: UTC where it states that, as `utc` up to sysstat 12.6 and as `tz` later.
+
+    Any other `tz` names standard time, GMT also British Summer Time, so it decides nothing.
+    """
+    return UTC if written.get("utc") == 1 or written.get("tz") == "UTC" else local
+
+
+def _moved(host: Mapping[str, Any]) -> dict[str, tuple[float, ...]]:
+    """Return the sectors that each device without a name moved, as far as its figures can be."""
+    found: dict[str, list[float]] = {}
+    for sample in mappings(host["statistics"]):
+        for entry in mappings(sample.get("disk")):
+            name = entry.get("disk-device")
+            if isinstance(name, str) and NUMBERED.fullmatch(name):
+                total = found.setdefault(name, [0.0] * len(SECTORS))
+                for at, sectors in enumerate(SECTORS):
+                    moved = number(entry.get(sectors))
+                    if moved is not None and 0 <= moved < _MOST_SECTORS:
+                        total[at] += moved
+    return {name: tuple(total) for name, total in found.items()}
+
+
+def _records(
+    sample: Mapping[str, Any], seconds: float, processors: Any, known: Mapping[str, Device]
+) -> Iterator[tuple[str, Fields]]:
+    for entry in mappings(sample.get("cpu-load")):
+        yield "system_cpu", _cpu(entry, processors)
+    disks = {
+        str(entry["disk-device"]): _figures(entry) for entry in mappings(sample.get("disk")) if "disk-device" in entry
+    }
+    kinds = {**devices(disks, "Linux", aliases=True), **known}
+    for disk, figures in disks.items():
+        kind = kinds[disk]
+        fields: Fields = {"disk": disk, "device_type": kind.device_type, "leaf": kind.leaf}
+        if "util-percent" in figures:
+            fields["busy_pct"] = figures["util-percent"]
+        yield "disk", fields | _amounts(figures, DISK, seconds)
+    # where sadf forgets the brace of `network` once, it writes no `network` around the sections that follow
+    network = {**sample, **mapping(sample.get("network"))}
+    links: dict[str, dict[str, float]] = {}
+    for entry in (*mappings(network.get("net-dev")), *mappings(network.get("net-edev"))):
+        if isinstance(entry.get("iface"), str):
+            links.setdefault(entry["iface"], {}).update(_figures(entry))
+    for link, figures in links.items():
+        yield "link", {"link": link, "link_type": "interface", **_amounts(figures, LINK, seconds)}
+    memory = _figures(mapping(sample.get("memory")))
+    rates = {**_figures(mapping(sample.get("paging"))), **_figures(mapping(sample.get("swap-pages")))}
+    if memory or rates:
+        pool: Fields = {"pool": "memory", **_amounts(rates, POOL, seconds)}
+        pool |= {column: round(memory[name] / 1024, 3) for column, name in POOL_KB.items() if name in memory}
+        if {"swpfree", "swpused"} <= memory.keys():
+            pool["paging_space_mb"] = round((memory["swpfree"] + memory["swpused"]) / 1024, 3)
+        if {"pgscank", "pgscand"} <= rates.keys():
+            pool["page_scans"] = round((rates["pgscank"] + rates["pgscand"]) * seconds, 3)
+        yield "pool", pool
+    for section, content in sample.items():
+        if section not in _NOT_COUNTERS:
+            yield from _counters(section, content)
+
+
+def _cpu(entry: Mapping[str, Any], processors: Any) -> Fields:
+    name, figures = str(entry.get("cpu", "")), _figures(entry)
+    fields: Fields = {"engine_type": "core", "engine": f"CPU{int(name) + 1:03}" if name.isdecimal() else name or "all"}
+    for column, parts in CPU.items():
+        if known := [figures[part] for part in parts if part in figures]:
+            fields[column] = round(sum(known), 2)
+            fields["cpu_base"] = "logical"
+    if fields["engine"] == "all" and isinstance(processors, int):
+        fields["logical_engines"] = float(processors)
+    return fields
+
+
+def _counters(section: str, content: Any, instance: str = "") -> Iterator[tuple[str, Fields]]:
+    """Yield the figures that no dataset models, at any depth; texts and numbering of a list's row name the instance."""
+    if isinstance(content, list):
+        for entry in mappings(content):
+            names = [str(value) for name, value in entry.items() if isinstance(value, str) or name in _NUMBERING]
+            figures = {name: value for name, value in entry.items() if name not in _NUMBERING}
+            yield from _counters(section, figures, "/".join(names) or instance)
+        return
+    for name, value in mapping(content).items():
+        if isinstance(value, dict | list):
+            yield from _counters(name if section in _OF_SECTIONS else section, value, instance)
+        elif name not in _IN_COLUMNS.get(section, ()) and (figure := number(value)) is not None:
+            yield "counter", {"section": section, "instance": instance, "counter": name, "value": figure}
+
+
+def _amounts(figures: Figures, columns: Mapping[str, str], seconds: float) -> Fields:
+    """Return rates per second as amounts of the interval, by column."""
+    return {
+        column: round(figures[name] * (0.5 if name in SECTORS else 1.0) * seconds, 3)
+        for column, name in columns.items()
+        if name in figures
+    }
+
+
+def _figures(entry: Mapping[str, Any]) -> dict[str, float]:
+    return {name: figure for name, value in entry.items() if (figure := number(value)) is not None}
+
+
+FORMAT = Sysstat()

@@ -1,0 +1,16 @@
+"""Submits jobs to Flink and follows them: a job rendered, its driver, the REST interface, and a ledger of job ids."""
+
+from __future__ import annotations
+
+from counterflow.pipelines.submission.cluster import (
+    Cluster,
+    Status,
+    Submission,
+    cancel,
+    listing,
+    states,
+    submit,
+    watch,
+)
+
+__all__ = ["Cluster", "Status", "Submission", "cancel", "listing", "states", "submit", "watch"]
