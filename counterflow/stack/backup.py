@@ -20,7 +20,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from counterflow.base.clickhouse import ClickHouseError
 from counterflow.base.errors import CounterflowError
-from counterflow.pipelines.landing.consumer import GROUP
+from counterflow.pipelines.landing.broker import GROUP
 from counterflow.schemas.migrations import migrate
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.install import exclusive

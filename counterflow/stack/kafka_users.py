@@ -19,7 +19,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined] # its stub for
     UserScramCredentialUpsertion,
 )
 
-from counterflow.pipelines.landing.consumer import GROUP
+from counterflow.pipelines.landing.broker import GROUP
 from counterflow.schemas.definition import CHECKPOINTS, published
 
 ADMIN = "admin"
