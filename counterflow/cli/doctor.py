@@ -150,8 +150,9 @@ def _rank(
     as_json: bool,
 ) -> None:
     """Print what changed on a system; raises `CounterflowError` where a time has no record, or the rule no alarm."""
-    from counterflow.analysis.culprit import behind, changes, measures
+    from counterflow.analysis.culprit import changes
     from counterflow.cli._answers import show_changes, wrapped
+    from counterflow.schemas.culprit import behind, measures
 
     with reader() as client:
         require(client, [system])
