@@ -77,7 +77,9 @@ def command(
     system: str | None,
     as_json: bool,
 ) -> None:
-    """Pack recordings into an archive that can be sent: names replaced, layouts and numbers kept.
+    """Pack recordings into an archive to send, with names replaced.
+
+    Layouts and numbers stay as they are.
 
     Systems, users, jobs, hosts, programs, addresses, paths and serial numbers become others of the same length, the
     same everywhere in the archive. It is written only if no replaced word is left in it and the same figures are read

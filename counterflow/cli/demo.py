@@ -67,9 +67,9 @@ def command(
     interval_s: int | None,
     seconds: int | None,
 ) -> None:
-    """Send sample recordings and simulated stories through a line of its own.
+    """Send recordings and simulated stories through the whole line.
 
-    Brings the stack up, prints the answers, and stops everything. The stories end now, so that boards show them when
+    Brings a stack up, prints the answers, and stops everything. The stories end now, so that boards show them when
     opened; the last lines link to each, with its time. With --live, nmon records this machine until Ctrl-C.
 
     Exit status 1: a record was lost, or a result is incomplete.

@@ -61,7 +61,9 @@ def command(
     pictures: bool,
     as_json: bool,
 ) -> None:
-    """Write the measurements from --from to --to as report.html, which needs no network and no server.
+    """Write the measurements of a period as one HTML file.
+
+    It needs no network and no server.
 
     Without --from and --to the report covers all that was recorded.
 

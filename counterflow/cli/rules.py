@@ -60,7 +60,7 @@ def _intervals(command: F) -> F:
 
 @click.group(cls=Group)
 def command() -> None:
-    """List and show the verdict rules, and replay one over intervals before it pages anyone."""
+    """Show the verdict rules, replay them, and learn their limits."""
 
 
 @command.command("list")

@@ -64,7 +64,7 @@ def command(
     form: str | None,
     as_json: bool,
 ) -> None:
-    """Run QUERY, a statement or the name of a stored query; without one, list the stored queries."""
+    """Run a statement or a stored query; without one, list these."""
     stored = queries()
     if query is None:
         out = console()

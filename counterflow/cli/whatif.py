@@ -42,7 +42,10 @@ ORDER BY system, grouping, name, ts
 
 @click.group(cls=Group)
 def command() -> None:
-    """Apply published measurements to measured workloads; each figure has its assumption and source."""
+    """Estimate the cost of a change from measured workloads.
+
+    Published measurements are applied to them; each figure has its assumption and source.
+    """
 
 
 def _of_workloads(command: F) -> F:

@@ -9,4 +9,4 @@ from counterflow.cli._group import Folder
 
 @click.group(cls=Folder)
 def command() -> None:
-    """Compare labelled runs, recompute published figures, and simulate the runs of the studied documents."""
+    """Compare labelled runs; recompute and simulate published ones."""
