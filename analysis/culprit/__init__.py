@@ -111,5 +111,18 @@ LIMIT 1
 """
 
 
+def recorded_s(client: ClickHouse, system: str, begin: datetime, end: datetime) -> float:
+    """Return the seconds from the first record of a system between two times to the later one; 0 without any."""
+    parameters = {"param_system": system, "param_begin": _wire(begin), "param_end": _wire(end)}
+    firsts = [datetime.fromisoformat(row["first"]).replace(tzinfo=UTC) for row in client.rows(_RECORDED, parameters)]
+    return (end - max(begin, min(firsts))).total_seconds() if firsts else 0.0
+
+
+_RECORDED = """
+SELECT first_ts AS first FROM counterflow.system_day FINAL
+WHERE system = {system:String} AND first_ts < {end:DateTime64(3, 'UTC')} AND last_ts > {begin:DateTime64(3, 'UTC')}
+"""
+
+
 def _wire(moment: datetime) -> str:
     return f"{moment.astimezone(UTC):%F %T}.{moment.microsecond // 1000:03}"

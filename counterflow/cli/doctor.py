@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -150,7 +150,7 @@ def _rank(
     as_json: bool,
 ) -> None:
     """Print what changed on a system; raises `CounterflowError` where a time has no record, or the rule no alarm."""
-    from counterflow.analysis.culprit import changes
+    from counterflow.analysis.culprit import changes, recorded_s
     from counterflow.cli._answers import show_changes, wrapped
     from counterflow.schemas.culprit import behind, measures
 
@@ -158,7 +158,7 @@ def _rank(
         require(client, [system])
         compared = _period(client, system, at, end, rule, entity, quiet)
         found = [one.answer(system) for one in changes(client, system, compared)]
-        quiet_min = round(_recorded(client, system, compared.quiet, compared.begin) / 60)
+        quiet_min = round(recorded_s(client, system, compared.quiet, compared.begin) / 60)
         if not found:
             _require_rows(client, system, compared)
     if as_json:
@@ -199,20 +199,8 @@ def _period(
 
 def _require_rows(client: ClickHouse, system: str, compared: Period) -> None:
     """Refuse to compare a time in which nothing was recorded: what is unknown has not changed."""
+    from counterflow.analysis.culprit import recorded_s
+
     for begin, end in ((compared.begin, compared.end), (compared.quiet, compared.begin)):
-        times = {"param_begin": stated(begin), "param_end": stated(end)}
-        if not client.rows(_RECORDED, {"param_system": system, **times}):
-            raise nothing_recorded(client, f"of {system} from {times['param_begin']} to {times['param_end']} UTC")
-
-
-def _recorded(client: ClickHouse, system: str, begin: datetime, end: datetime) -> float:
-    """Return the seconds from the first record between two times to the later one; 0 where there is none."""
-    rows = client.rows(_RECORDED, {"param_system": system, "param_begin": stated(begin), "param_end": stated(end)})
-    firsts = [datetime.fromisoformat(row["first"]).replace(tzinfo=UTC) for row in rows]
-    return (end - max(begin, min(firsts))).total_seconds() if firsts else 0.0
-
-
-_RECORDED = """
-SELECT first_ts AS first FROM counterflow.system_day FINAL
-WHERE system = {system:String} AND first_ts < {end:DateTime64(3, 'UTC')} AND last_ts > {begin:DateTime64(3, 'UTC')}
-"""
+        if not recorded_s(client, system, begin, end):
+            raise nothing_recorded(client, f"of {system} from {stated(begin)} to {stated(end)} UTC")
