@@ -91,7 +91,7 @@ def links(stories: Sequence[Simulated], settings: StackSettings) -> list[tuple[s
 def report(client: ClickHouse, stories: Sequence[Simulated]) -> Report:
     """Return all stories as one report, each with its own boards and period."""
     from counterflow.analysis.studies.compare import compare
-    from counterflow.cli._runs import side_by_side
+    from counterflow.analysis.studies.pictured import side_by_side
     from counterflow.cli.study.compare import run_of
     from counterflow.dashboards.report.collect import collect
 

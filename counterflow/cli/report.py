@@ -87,7 +87,7 @@ def command(
         found = worst_first(findings(client, systems, f"{first:%F %T}", f"{last:%F %T}"))
         report = report._replace(findings=[one for of in found.values() for one in of])
     if comparison:
-        from counterflow.cli._runs import side_by_side
+        from counterflow.analysis.studies.pictured import side_by_side
 
         report = report._replace(comparison=side_by_side(comparison))
     written = write(report, folder, pictures=pictures)
