@@ -22,8 +22,18 @@ mark says what text does not show: `(CRLF)`, `(no newline at the end)`, both, or
 encoded, has control characters or lines such as these: it lies beside the case file as `<case>.<name>`.
 
 Below `----` is what is expected. A line has the dataset and what all its rows of the case share, the lines below have
-the rows: a table with `-` where a value is missing, or an object of JSON each. The rows of one frame are in order, and
+the rows: a table with `-` where a value is missing, or an object of JSON each. Rows of `counter`, `config` and
+`manifest` that differ only in a name and its value share a line, which has `name=value` for each behind the cells; a
+line that is indented further has more of them. A colon behind what the rows share: the lines below have no cells and no
+heading. The rows of one frame are in order, and
 so are the rejects. A value is JSON; a string without blanks that no other JSON value looks like needs no quotes.
+
+    config ts=2026-03-02T08:00:00Z system=SYSA source=nmon item=""
+      section
+      AAA      progname=nmon version=16n
+      BBBP     uname=AIX
+    manifest ts=2026-03-02T08:05:00Z system=SYSA source=nmon interval_s=300.0 :
+      disk=12 system_cpu=9
 
 Cases of `unrecognised` are files that no format reads: each yields a reject with the advice.
 """
@@ -32,7 +42,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC
 from functools import cache
@@ -52,6 +62,9 @@ from counterflow.collectors.sources.wrapped import contents, wrapping
 FOLDER = Path(__file__).parent
 UNRECOGNISED = "unrecognised"
 CRLF, UNENDED, BESIDE = "CRLF", "no newline at the end", "beside"
+PAIRS = {"counter": ("counter", "value"), "config": ("name", "value"), "manifest": ("counted", "row_count")}
+"""The columns of a dataset that stand as `name=value`."""
+_PAIRS_WIDTH = 140
 _WRITTEN_MISSING = "-"
 _MISSING = object()
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
@@ -130,6 +143,11 @@ def golden(name: str) -> Case:
 def cases(format: str = "") -> list[Case]:
     """Return the cases of a format, or of all formats, by name."""
     return [case for name, case in sorted(_by_name().items()) if format in ("", case.format)]
+
+
+def exact(row: Row | None) -> str:
+    """Return a row as text that tells 1, 1.0 and true apart; its columns have no order."""
+    return json.dumps(row, sort_keys=True)
 
 
 def frames(rows: list[Row]) -> dict[tuple[Any, ...], list[Row]]:
@@ -212,18 +230,48 @@ def _content(file: Path, marks: str, lines: str) -> bytes:
 
 def _block(dataset: str, rows: list[Row]) -> list[str]:
     """Return a line with what the rows share, and below it the rows, as a table or as JSON, whichever is shorter."""
+    pair = PAIRS.get(dataset, ())
+    paired = bool(pair) and len(rows) > 1 and all(isinstance(row.get(pair[0]), str) for row in rows)
     written = [{name: _written(value) for name, value in row.items()} for row in rows]
     alike = {name for name in rows[0] if len({row.get(name) for row in written}) == 1}
-    shared = {name: value for name, value in rows[0].items() if name in alike}
-    names = dict.fromkeys(name for row in rows for name in row if name not in alike)
+    alike -= set(pair if paired else ())
+    shared = _stated(dataset, {name: value for name, value in rows[0].items() if name in alike})
+    names = list(dict.fromkeys(name for row in rows for name in row if name not in alike))
     if not names:
-        return [_stated(dataset, shared)] * len(rows)
-    table = [list(names), *([row.get(name, _WRITTEN_MISSING) for name in names] for row in written)]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    aligned = ["  ".join(map(str.ljust, cells, widths)).rstrip() for cells in table]
+        return [shared] * len(rows)
+    if paired:
+        names = [name for name in names if name not in pair]
+    heads = [[row.get(name, _WRITTEN_MISSING) for name in names] for row in written]
+    widths = [max(map(len, column)) for column in zip(names, *heads, strict=True)]
+    heading, *cells = ["  ".join(map(str.ljust, row, widths)) for row in (names, *heads)]
+    if paired:
+        below = [heading.rstrip(), *_beside(cells, [_pair(row, *pair) for row in rows])]
+        return [shared, *(f"  {line}" for line in below)] if names else [f"{shared} :", *(f"  {x}" for x in below[1:])]
+    aligned = [line.rstrip() for line in (heading, *cells)]
     objects = [_json({name: row[name] for name in names if name in row}) for row in rows]
-    below = min(aligned, objects, key=lambda lines: sum(map(len, lines)))
-    return [_stated(dataset, shared), *(f"  {line}" for line in below)]
+    below = objects if pair else min(aligned, objects, key=lambda lines: sum(map(len, lines)))
+    return [shared, *(f"  {line}" for line in below)]
+
+
+def _pair(row: Row, name: str, value: str) -> str:
+    word = row[name]
+    bare = re.fullmatch(r'[^\s"={][^\s"=]*', word) and word.isprintable()
+    return f"{word if bare else _json(word)}={_written(row[value]) if value in row else _WRITTEN_MISSING}"
+
+
+def _beside(cells: list[str], pairs: list[str]) -> list[str]:
+    """Return lines of pairs behind the cells that they share, none much longer than `_PAIRS_WIDTH`."""
+    lines: list[str] = []
+    before = None
+    for row, pair in zip(cells, pairs, strict=True):
+        if row != before:
+            lines.append(f"{row}  {pair}" if row else pair)
+        elif len(lines[-1]) + len(pair) < _PAIRS_WIDTH:
+            lines[-1] += f" {pair}"
+        else:
+            lines.append(f"  {pair}")
+        before = row
+    return lines
 
 
 def _stated(kind: str, values: Row) -> str:
@@ -240,7 +288,8 @@ def _rows(text: str) -> Iterator[Row]:
             blocks.append([line])
     for head, *lines in blocks:
         kind, _, stated = head.partition(" ")
-        shared = _values(stated)
+        unheaded = head.endswith(" :")
+        shared = _values(stated.removesuffix(":").rstrip(" ") if unheaded else stated)
         if kind == "reject":
             yield shared
         elif not lines:
@@ -248,33 +297,48 @@ def _rows(text: str) -> Iterator[Row]:
         elif lines[0].startswith("  {"):
             yield from ({"dataset": kind, "fields": shared | json.loads(line)} for line in lines)
         else:
-            names = lines[0].split()
-            for line in lines[1:]:
-                cells = zip(names, _cells(line), strict=True)
-                yield {"dataset": kind, "fields": shared | {n: cell for n, cell in cells if cell is not _MISSING}}
+            names = [] if unheaded else lines.pop(0).split()
+            row: Row = shared
+            for line in lines:
+                at = 0
+                if not line.startswith("    "):
+                    cells, at = _cells(line, len(names))
+                    row = shared | _present(zip(names, cells, strict=True))
+                pairs = list(_pairs(line, at))  # raises where more follows the cells
+                if kind in PAIRS:
+                    for pair in pairs:
+                        yield {"dataset": kind, "fields": row | _present(zip(PAIRS[kind], pair, strict=True))}
+                else:
+                    yield {"dataset": kind, "fields": row}
+
+
+def _present(values: Iterable[tuple[str, Any]]) -> Row:
+    return {name: value for name, value in values if value is not _MISSING}
 
 
 def _values(text: str) -> Row:
     """Read `name=value name=value`."""
-    found: Row = {}
-    at = 0
-    while named := re.compile(r" *(\w+)=").match(text, at):
-        found[named[1]], at = _value(text, named.end())
-    if at < len(text):
+    return dict(_pairs(text, 0))
+
+
+def _pairs(text: str, at: int) -> Iterator[tuple[str, Any]]:
+    """Yield the names and values of `name=value "another name"=value` from a place on."""
+    while named := re.compile(r' *([^\s"=]+|"(?:[^"\\]|\\.)*")=').match(text, at):
+        value, at = _value(text, named.end())
+        yield json.loads(named[1]) if named[1][0] == '"' else named[1], value
+    if text[at:].strip(" "):
         raise ValueError(f"expected `name=value`, not {text[at:]}")
-    return found
 
 
-def _cells(line: str) -> list[Any]:
-    found = []
+def _cells(line: str, count: int) -> tuple[list[Any], int]:
+    """Read the first cells of a line; return them with the place of their end."""
+    found: list[Any] = []
     at = 0
-    while at < len(line):
-        if line[at] == " ":
-            at += 1
-        else:
-            value, at = _value(line, at)
-            found.append(value)
-    return found
+    for _ in range(count):
+        at += len(line[at:]) - len(line[at:].lstrip(" "))
+        value, at = _value(line, at)
+        found.append(value)
+    return found, at
 
 
 def _value(text: str, at: int) -> tuple[Any, int]:
