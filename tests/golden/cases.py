@@ -24,16 +24,15 @@ encoded, has control characters or lines such as these: it lies beside the case 
 Below `----` is what is expected. A line has the dataset and what all its rows of the case share, the lines below have
 the rows: a table with `-` where a value is missing, or an object of JSON each. Rows of `counter`, `config` and
 `manifest` that differ only in a name and its value share a line, which has `name=value` for each behind the cells; a
-line that is indented further has more of them. A colon behind what the rows share: the lines below have no cells and no
-heading. The rows of one frame are in order, and
+line that is indented further has more of them. Where they share all cells, a colon stands behind what the rows share;
+names and values follow it or stand in the lines below, which have no heading. The rows of one frame are in order, and
 so are the rejects. A value is JSON; a string without blanks that no other JSON value looks like needs no quotes.
 
     config ts=2026-03-02T08:00:00Z system=SYSA source=nmon item=""
       section
       AAA      progname=nmon version=16n
       BBBP     uname=AIX
-    manifest ts=2026-03-02T08:05:00Z system=SYSA source=nmon interval_s=300.0 :
-      disk=12 system_cpu=9
+    manifest ts=2026-03-02T08:05:00Z system=SYSA source=nmon interval_s=300.0 : disk=12 system_cpu=9
 
 Cases of `unrecognised` are files that no format reads: each yields a reject with the advice.
 """
@@ -64,7 +63,7 @@ UNRECOGNISED = "unrecognised"
 CRLF, UNENDED, BESIDE = "CRLF", "no newline at the end", "beside"
 PAIRS = {"counter": ("counter", "value"), "config": ("name", "value"), "manifest": ("counted", "row_count")}
 """The columns of a dataset that stand as `name=value`."""
-_PAIRS_WIDTH = 140
+_PAIRS_WIDTH = 160
 _WRITTEN_MISSING = "-"
 _MISSING = object()
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
@@ -145,18 +144,18 @@ def cases(format: str = "") -> list[Case]:
     return [case for name, case in sorted(_by_name().items()) if format in ("", case.format)]
 
 
-def exact(row: Row | None) -> str:
+def exact(row: Row) -> str:
     """Return a row as text that tells 1, 1.0 and true apart; its columns have no order."""
     return json.dumps(row, sort_keys=True)
 
 
-def frames(rows: list[Row]) -> dict[tuple[Any, ...], list[Row]]:
-    """Group rows, in order, by what the rows of one frame share; rejects are under the empty key."""
-    found: dict[tuple[Any, ...], list[Row]] = {}
+def frames(rows: list[Row]) -> dict[tuple[Any, ...], list[str]]:
+    """Group rows as text, in order, by what the rows of one frame share; rejects are under the empty key."""
+    found: dict[tuple[Any, ...], list[str]] = {}
     for row in rows:
         fields = row.get("fields")
         key = fields and (row["dataset"], *map(fields.get, ("system", "source", "boot_id", "ts", "interval_s")))
-        found.setdefault(key or (), []).append(row)
+        found.setdefault(key or (), []).append(exact(row))
     return found
 
 
@@ -245,8 +244,12 @@ def _block(dataset: str, rows: list[Row]) -> list[str]:
     widths = [max(map(len, column)) for column in zip(names, *heads, strict=True)]
     heading, *cells = ["  ".join(map(str.ljust, row, widths)) for row in (names, *heads)]
     if paired:
-        below = [heading.rstrip(), *_beside(cells, [_pair(row, *pair) for row in rows])]
-        return [shared, *(f"  {line}" for line in below)] if names else [f"{shared} :", *(f"  {x}" for x in below[1:])]
+        below = _beside(cells, [_pair(row, *pair) for row in rows])
+        if names:
+            return [shared, f"  {heading.rstrip()}", *(f"  {line}" for line in below)]
+        if len(below) == 1 and len(shared) + len(below[0]) < _PAIRS_WIDTH:
+            return [f"{shared} : {below[0]}"]
+        return [f"{shared} :", *(f"  {line}" for line in below)]
     aligned = [line.rstrip() for line in (heading, *cells)]
     objects = [_json({name: row[name] for name in names if name in row}) for row in rows]
     below = objects if pair else min(aligned, objects, key=lambda lines: sum(map(len, lines)))
@@ -287,9 +290,14 @@ def _rows(text: str) -> Iterator[Row]:
         else:
             blocks.append([line])
     for head, *lines in blocks:
-        kind, _, stated = head.partition(" ")
-        unheaded = head.endswith(" :")
-        shared = _values(stated.removesuffix(":").rstrip(" ") if unheaded else stated)
+        kind = head.partition(" ")[0]
+        stated, at = _pairs(head, len(kind))
+        shared, rest = dict(stated), head[at:]
+        unheaded = rest.startswith(" :")
+        if rest and not unheaded:
+            raise ValueError(f"expected `name=value`, not {rest}")
+        if rest.strip(" :"):
+            lines = [rest.removeprefix(" :")]
         if kind == "reject":
             yield shared
         elif not lines:
@@ -298,36 +306,39 @@ def _rows(text: str) -> Iterator[Row]:
             yield from ({"dataset": kind, "fields": shared | json.loads(line)} for line in lines)
         else:
             names = [] if unheaded else lines.pop(0).split()
-            row: Row = shared
-            for line in lines:
-                at = 0
-                if not line.startswith("    "):
-                    cells, at = _cells(line, len(names))
-                    row = shared | _present(zip(names, cells, strict=True))
-                pairs = list(_pairs(line, at))  # raises where more follows the cells
-                if kind in PAIRS:
-                    for pair in pairs:
-                        yield {"dataset": kind, "fields": row | _present(zip(PAIRS[kind], pair, strict=True))}
-                else:
-                    yield {"dataset": kind, "fields": row}
+            yield from _table(kind, shared, names, lines)
+
+
+def _table(kind: str, shared: Row, names: list[str], lines: list[str]) -> Iterator[Row]:
+    """Yield the rows of lines that have cells, or cells and pairs."""
+    row = shared
+    for line in lines:
+        at = 0
+        if not line.startswith("    "):
+            cells, at = _cells(line, len(names))
+            row = shared | _present(zip(names, cells, strict=True))
+        pairs, end = _pairs(line, at)
+        if line[end:] or (pairs and kind not in PAIRS):
+            raise ValueError(f"expected the cells {' '.join(names)}, not {line}")
+        if kind in PAIRS:
+            yield from (
+                {"dataset": kind, "fields": row | _present(zip(PAIRS[kind], pair, strict=True))} for pair in pairs
+            )
+        else:
+            yield {"dataset": kind, "fields": row}
 
 
 def _present(values: Iterable[tuple[str, Any]]) -> Row:
     return {name: value for name, value in values if value is not _MISSING}
 
 
-def _values(text: str) -> Row:
-    """Read `name=value name=value`."""
-    return dict(_pairs(text, 0))
-
-
-def _pairs(text: str, at: int) -> Iterator[tuple[str, Any]]:
-    """Yield the names and values of `name=value "another name"=value` from a place on."""
+def _pairs(text: str, at: int) -> tuple[list[tuple[str, Any]], int]:
+    """Read `name=value "another name"=value` from a place on; return them with the place of their end."""
+    found: list[tuple[str, Any]] = []
     while named := re.compile(r' *([^\s"=]+|"(?:[^"\\]|\\.)*")=').match(text, at):
         value, at = _value(text, named.end())
-        yield json.loads(named[1]) if named[1][0] == '"' else named[1], value
-    if text[at:].strip(" "):
-        raise ValueError(f"expected `name=value`, not {text[at:]}")
+        found.append((json.loads(named[1]) if named[1][0] == '"' else named[1], value))
+    return found, at
 
 
 def _cells(line: str, count: int) -> tuple[list[Any], int]:
