@@ -44,7 +44,7 @@ def test_prometheus_takes_the_rules_and_the_example(made: Path) -> None:
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
-@pytest.mark.parametrize("path", TESTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", TESTS, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_alerts_wait_fire_and_clear(path: Path, made: Path) -> None:
     tested = run("promtool", "test", "rules", shutil.copy(path, made))
     assert tested.returncode == 0, tested.stdout + tested.stderr
