@@ -17,7 +17,6 @@ from counterflow.collectors.records import Format
 
 @cache
 def formats() -> dict[str, Format]:
-    """Return every format by its name."""
     modules = {m.name: importlib.import_module(f"{__name__}.{m.name}") for m in pkgutil.iter_modules(__path__)}
     return {name: Plausible(m.FORMAT, getattr(m, "LONGEST_S", None)) for name, m in modules.items()}
 
