@@ -34,7 +34,7 @@ from tests.support.dds import Authority
 from tests.support.hostile import NAMES
 
 NewStack = Callable[[], StackSettings]
-SAMPLE = Path(__file__).parents[2] / "samples/nmon/aix_generated.nmon"
+SAMPLE = Path(__file__).parents[2] / "samples/nmon/aix_generated.nmon.gz"
 COUNTERS, RESULTS = "counterflow.disk.v2", "counterflow.io_mix.v2"
 AUTHENTICATION_FAILED, NOT_ENOUGH_PRIVILEGES, READONLY, VIOLATES = 516, 497, 164, 452
 

@@ -18,9 +18,10 @@ from typing import Any
 import pytest
 
 from tests.golden.cases import golden
+from tests.support.recordings import RECORDINGS
 
 REPOSITORY = Path(__file__).parents[2]
-LINUX = (REPOSITORY / "samples/nmon/linux_16n_plain.nmon").read_bytes()
+LINUX = (RECORDINGS / "linux_16n_plain.nmon").read_bytes()
 DAY = golden("sysstat/all_activities").input
 ALONE = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
 """Runs a command without the rights of root over files."""
