@@ -1,4 +1,4 @@
-"""Golden cases: what a format yields from an input, as text. `<format>/<subject>.case` holds the cases of a subject.
+"""Golden cases: what a format yields from an input, as text. `cases/<subject>.case` in its folder has those of a subject.
 
     zone: Europe/Berlin
     == restarted
@@ -34,7 +34,7 @@ so are the rejects. A value is JSON; a string without blanks that no other JSON 
       BBBP     uname=AIX
     manifest ts=2026-03-02T08:05:00Z system=SYSA source=nmon interval_s=300.0 : disk=12 system_cpu=9
 
-Cases of `unrecognised` are files that no format reads: each yields a reject with the advice.
+Cases of `advice` are files that no format reads: each yields a reject with the advice.
 """
 
 from __future__ import annotations
@@ -58,8 +58,9 @@ from counterflow.collectors.reading import HEAD_BYTES, beside, read_file
 from counterflow.collectors.records import Context, Item, Record, Reject, singly
 from counterflow.collectors.sources.wrapped import contents, wrapping
 
-FOLDER = Path(__file__).parent
-UNRECOGNISED = "unrecognised"
+COLLECTORS = Path(__file__).parents[2] / "collectors"
+FOLDERS = sorted([*COLLECTORS.glob("formats/*/cases"), COLLECTORS / "advice/cases"])
+ADVICE = "advice"
 CRLF, UNENDED, BESIDE = "CRLF", "no newline at the end", "beside"
 PAIRS = {"counter": ("counter", "value"), "config": ("name", "value"), "manifest": ("counted", "row_count")}
 """The columns of a dataset that stand as `name=value`."""
@@ -111,7 +112,7 @@ class Case:
         return [_row(item) for item in items if isinstance(item, Record | Reject)]
 
     def _items(self, path: Path) -> list[Any]:
-        if self.format == UNRECOGNISED:
+        if self.format == ADVICE:
             return list(read_file(path, UTC))
         context = Context(
             file=path.name,
@@ -179,7 +180,7 @@ def read(file: Path) -> list[Case]:
             called: _content(file.with_name(f"{name}.{called}"), marks or "", lines)
             for called, marks, lines in zip(files[::3], files[1::3], files[2::3], strict=True)
         }
-        found.append(Case(file, f"{file.parent.name}/{name}", given, contents, text))
+        found.append(Case(file, f"{file.parents[1].name}/{name}", given, contents, text))
     return found
 
 
@@ -209,7 +210,7 @@ def shown(rows: list[Row]) -> str:
 @cache
 def _by_name() -> dict[str, Case]:
     found: dict[str, Case] = {}
-    for file in sorted(FOLDER.glob("*/*.case")):
+    for file in (file for folder in FOLDERS for file in sorted(folder.glob("*.case"))):
         for case in read(file):
             if case.name in found:
                 raise ValueError(f"{file}: {found[case.name].file} has a case {case.name} too")

@@ -1,4 +1,4 @@
-"""Every sentence that `collectors.advice` can give is given by a golden case of `unrecognised`."""
+"""Every sentence that `collectors.advice` can give is given by a golden case of `advice`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pytest
 
 from counterflow.collectors import advice
 from counterflow.collectors.advice import marks
-from tests.golden.cases import UNRECOGNISED, cases
+from tests.golden.cases import ADVICE, cases
 
-GIVEN = [row.get("detail", "") for case in cases(UNRECOGNISED) for row in case.expected]
+GIVEN = [row.get("detail", "") for case in cases(ADVICE) for row in case.expected]
 """The details of the rejects of all cases."""
 
 

@@ -16,7 +16,7 @@ from counterflow.collectors.records import Context, Position, Reason, Reject
 from counterflow.schemas import agreement
 from counterflow.schemas.definition import datasets
 from counterflow.schemas.mapping import mappings
-from tests.golden.cases import FOLDER, UNRECOGNISED, Case, Row, cases, exact, frames, read, shown, write
+from tests.golden.cases import ADVICE, FOLDERS, Case, Row, cases, exact, frames, read, shown, write
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)
@@ -29,7 +29,11 @@ def test_case(case: Case) -> None:
 
 
 def test_every_format_has_cases() -> None:
-    assert {case.format for case in cases()} == {*formats(), UNRECOGNISED}
+    assert {case.format for case in cases()} == {*formats(), ADVICE}
+
+
+def test_a_format_has_the_name_of_its_folder() -> None:
+    assert {folder: format.name for folder, format in formats().items()} == {name: name for name in formats()}
 
 
 @pytest.mark.parametrize("format", formats())
@@ -42,7 +46,7 @@ def test_a_file_without_content_is_refused_as_such(format: str) -> None:
 
 def test_every_file_beside_the_cases_is_of_a_case() -> None:
     named = {case.file.with_name(f"{case.name.partition('/')[2]}.{file}") for case in cases() for file in case.files}
-    assert {path for path in FOLDER.glob("*/*") if path.is_file() and path.suffix != ".case"} - named == set()
+    assert {path for folder in FOLDERS for path in folder.glob("*.*") if path.suffix != ".case"} - named == set()
 
 
 def test_what_is_expected_agrees_with_the_definitions() -> None:

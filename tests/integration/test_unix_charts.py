@@ -225,11 +225,11 @@ def strained(admin: ClickHouse) -> ClickHouse:
 @pytest.mark.parametrize(
     ("alert", "value"),
     [
-        ("processor_at_entitlement", 100),
-        ("run_queue", 3),
+        ("processor-at-entitlement", 100),
+        ("run-queue", 3),
         ("paging", 15),
-        ("filesystem_full", 95),
-        ("memory_short", 100),
+        ("filesystem-full", 95),
+        ("memory-short", 100),
     ],
 )
 def test_an_alert_fires_for_the_newest_interval_alone(strained: ClickHouse, alert: str, value: float) -> None:
