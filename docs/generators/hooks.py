@@ -16,7 +16,7 @@ from counterflow.analysis.queries import queries
 from counterflow.cli import cli
 from counterflow.schemas.definition import datasets
 from counterflow.schemas.mapping import mappings
-from docs.generators import checks, cookbook, dictionary, elsewhere, formats, jobs, reference
+from docs.generators import alerts, checks, cookbook, dictionary, elsewhere, formats, jobs, reference
 from tests.faults import table as faults
 from tests.golden import matrix
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
 
 BELOW: Mapping[str, Callable[[], list[Any]]] = {
+    "alerts.md": alerts.navigation,
     "formats/index.md": formats.navigation,
     "kpis/index.md": jobs.navigation,
 }
@@ -34,6 +35,7 @@ EXAMPLE = elsewhere.CHECKOUT / "collectors/agent.example.yaml"
 PARTS: Mapping[str, Callable[[], str]] = {
     "agent_example": lambda: f"```yaml\n{EXAMPLE.read_text(encoding='utf-8')}```",
     "agent_settings": reference.agent_settings,
+    "alerts": alerts.table,
     "checks": checks.tables,
     "commands": lambda: reference.commands(cli),
     "datasets": lambda: dictionary.data_dictionary(datasets().values(), mappings()),
@@ -79,7 +81,7 @@ def linked(markdown: str, site_path: str, pages: Mapping[str, str]) -> str:
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Put the pages outside docs/ into the navigation."""
+    """Put the pages that are not named in mkdocs.yml into the navigation."""
     for section in config.nav or []:
         for entries in section.values():
             for index, below in BELOW.items():

@@ -71,12 +71,6 @@ def test_each_alert_has_one_runbook(alert: alerting.Alert) -> None:
     assert "```sql" in text or "```\n" in text, "the way to confirm is a statement or a command"
 
 
-def test_the_page_of_alerts_names_each_with_its_severity() -> None:
-    text = (REPOSITORY / "docs/alerts.md").read_text()
-    for alert in alerting.alerts().values():
-        assert f"| [{alert.title}](runbooks/{alert.slug}.md) | {alert.severity} |" in text
-
-
 def test_every_runbook_has_its_alert() -> None:
     pages = {path.stem for path in RUNBOOKS.glob("*.md")} - {"index"}
     assert pages == {alert.slug for alert in alerting.alerts().values()}
