@@ -101,7 +101,6 @@ def metrics(dataset: Dataset) -> list[str]:
 
 
 def table(dataset: Dataset) -> str:
-    """Return the CREATE TABLE of a dataset."""
     lines = ",\n  ".join(_column(name, column) for name, column in dataset.all_columns.items())
     return f"""\
 CREATE TABLE IF NOT EXISTS counterflow.{dataset.dataset} {{on_cluster}}
@@ -246,7 +245,6 @@ def _joined(names: tuple[str, ...] | list[str], separator: str) -> str:
 
 
 def quoted(name: str) -> str:
-    """Return the SQL of a column's name."""
     return f"`{name}`"
 
 
