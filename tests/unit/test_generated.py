@@ -108,6 +108,7 @@ def test_a_database_of_a_release_gets_migrations_and_then_the_parts_that_changed
     assert ours.differing(released.digests) == []
     assert [one.id for one in ours.pending(released.digests)] == ["0001_more", "counters", "new"]
     assert ours.pending(ours.digests) == []
+    assert Script("0001_views_alone", f"-- from {released.digest}\n").statements() == []
     other = Schema([Script("counters", "one of a checkout"), Script("views", "two")])
     assert ours.differing(other.digests) == ["counters"], "the migration does not lead on from it"
     assert released.newer(ours.digests) == ["0001_more"]
