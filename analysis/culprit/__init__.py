@@ -12,9 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict
-
 from counterflow.base.clickhouse import ClickHouse
+from counterflow.base.strict import Strict
 from counterflow.pipelines.rules import rules
 from counterflow.schemas.definition import load_yaml
 
@@ -26,21 +25,17 @@ LEAST_PCT = 5.0
 """A name that explains less of the change than this is not listed."""
 
 
-class Measure(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class Measure(Strict):
     title: str
     unit: str
 
 
-class Statement(BaseModel):
+class Statement(Strict):
     """A statement, and the measures of its rows.
 
     `recorder` is the column that names what recorded a row; without one, all rows have the same recorder. The intervals
     of one recorder end together.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     measures: dict[str, Measure]
     recorder: str = "''"

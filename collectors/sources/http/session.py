@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import httpx
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from counterflow.base.errors import CounterflowError
+from counterflow.base.strict import Strict
 from counterflow.collectors.sources.polling.session import Kind, Password, SessionError
 
 PATH = "/gpm/rmfm3"
@@ -32,14 +33,12 @@ for _name in ("httpx", "httpcore"):  # the latter logs headers, and the password
     logging.getLogger(_name).propagate = False
 
 
-class Target(BaseModel):
+class Target(Strict):
     """A DDS and how to reach it; never the password.
 
     `ca` is a PEM file with the authority, or the certificate itself, by which the DDS is trusted, instead of those that
     the machine trusts. Without `user` there is no logon.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     url: str
     user: str | None = Field(None, min_length=1)
