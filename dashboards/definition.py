@@ -337,7 +337,7 @@ class Panel(Strict):
     height: int = Field(9, ge=2, le=30)
 
 
-class Row(Strict):
+class ChartRow(Strict):
     """Panels under a heading, or with an empty title under none; `text` is Markdown above them."""
 
     title: str
@@ -381,7 +381,7 @@ class Board(Strict):
     verdicts: bool = True
     figures: tuple[str, ...] = Field((), max_length=6)
     question: bool = False
-    rows: tuple[Row, ...]
+    rows: tuple[ChartRow, ...]
 
     @property
     def drawings(self) -> list[str]:

@@ -43,7 +43,7 @@ class Place(NamedTuple):
 
 
 @dataclass(slots=True)
-class Tally:
+class Uncommitted:
     """What the open transaction holds; it counts once it is committed."""
 
     checkpoints: dict[FileId, Checkpoint] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class Transaction:
         """`recover` takes over what is committed."""
         self.committed = Committed()
         self.frames: Frames[Place] = Frames(agent_id)
-        self.open = Tally()
+        self.open = Uncommitted()
         self.records: Counter[str] = Counter()
         self.rejects: Counter[str] = Counter()
         self.failures: dict[str, str] = {}
@@ -84,7 +84,7 @@ class Transaction:
     def recover(self, committed: Committed) -> None:
         """Drop the open transaction and continue behind the committed state."""
         self.committed = committed
-        self.open = Tally()
+        self.open = Uncommitted()
         self.frames.clear(committed.seq)
         self._metrics.committed_seq.set(committed.seq)
 
@@ -193,10 +193,10 @@ class Transaction:
         for file in tally.forgotten:
             self.committed.files.pop(file, None)
         self._count(tally)
-        self.open = Tally()
+        self.open = Uncommitted()
         return True
 
-    def _count(self, tally: Tally) -> None:
+    def _count(self, tally: Uncommitted) -> None:
         self.files |= tally.checkpoints.keys()
         self.failures |= tally.failures
         for labels, n in tally.records.items():

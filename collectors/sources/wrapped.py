@@ -75,13 +75,13 @@ class TooMuch(Exception):  # noqa: N818 - not an error of the program
     """A file would unpack to more than is allowed."""
 
 
-class Read(Protocol):
+class ByteReader(Protocol):
     def read(self, size: int, /) -> bytes:
         """Return the next bytes, none at the end."""
         ...
 
 
-_DRESSED: dict[str, Callable[[BinaryIO], Read]] = {"json": FromJson, "ebcdic": FromEbcdic}
+_DRESSED: dict[str, Callable[[BinaryIO], ByteReader]] = {"json": FromJson, "ebcdic": FromEbcdic}
 
 
 class Content(NamedTuple):
@@ -310,9 +310,9 @@ class _Wrapped:
                 content.stream.close()
 
 
-def _reader(kind: str, stream: BinaryIO) -> Read:
+def _reader(kind: str, stream: BinaryIO) -> ByteReader:
     if kind == "gzip":
-        return cast(Read, gzip.GzipFile(fileobj=stream))
+        return cast(ByteReader, gzip.GzipFile(fileobj=stream))
     if kind == "bzip2":
         return _Streams(stream, bz2.BZ2Decompressor)
     if kind == "xz":

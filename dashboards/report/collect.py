@@ -80,16 +80,16 @@ class Verdict(NamedTuple):
     figure: Figure | None = None
 
 
-class Place(NamedTuple):
+class PlacedFigure(NamedTuple):
     """A figure and the number of columns, of 24, that it takes."""
 
     figure: Figure
     width: int
 
 
-class Part(NamedTuple):
+class BoardRow(NamedTuple):
     title: str
-    places: Sequence[Place]
+    places: Sequence[PlacedFigure]
 
 
 class Chapter(NamedTuple):
@@ -108,7 +108,7 @@ class Section(NamedTuple):
 
     board: Board
     chosen: Sequence[tuple[str, str]]
-    parts: Sequence[Part]
+    parts: Sequence[BoardRow]
     anchor: str = ""
 
 
@@ -283,14 +283,14 @@ def _wanted(
     return sorted(suited, key=lambda board: (board.uid in LAST, board.uid not in FIRST, board.platform is None))
 
 
-def _parts(board: Board, drawn: Mapping[str, Figure]) -> list[Part]:
+def _parts(board: Board, drawn: Mapping[str, Figure]) -> list[BoardRow]:
     """Return the rows of a board that have figures; a chart appears once, where it comes first."""
     left = dict(drawn)
 
-    def of(panels: Sequence[Panel]) -> list[Place]:
-        return [Place(left.pop(panel.chart), panel.width) for panel in panels if panel.chart in left]
+    def of(panels: Sequence[Panel]) -> list[PlacedFigure]:
+        return [PlacedFigure(left.pop(panel.chart), panel.width) for panel in panels if panel.chart in left]
 
-    return [Part(row.title, found) for row in board.rows if (found := of(row.panels))]
+    return [BoardRow(row.title, found) for row in board.rows if (found := of(row.panels))]
 
 
 def _verdict(row: Mapping[str, Any], drawn: Figure | None = None) -> Verdict:

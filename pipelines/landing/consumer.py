@@ -33,7 +33,7 @@ from counterflow.pipelines.landing.lane import Key, Lane
 from counterflow.pipelines.landing.refresher import Refresher
 from counterflow.pipelines.landing.refusals import WINDOW, Refusals
 from counterflow.pipelines.landing.stillness import END_S, PROBLEM_S, Stillness
-from counterflow.pipelines.landing.writer import Abandoned, Landed, ShardAway, Writer
+from counterflow.pipelines.landing.writer import Abandoned, LandedBatch, ShardAway, Writer
 from counterflow.schemas.definition import datasets
 
 _FETCH = 500  # messages per read, at most: frames of up to 1 MiB
@@ -203,7 +203,7 @@ class Lander:
         name = key if self._writer.sharded else key[0]
         return self._lanes.setdefault(name, Lane(key[0]))
 
-    def _inserts(self) -> list[Future[Landed]]:
+    def _inserts(self) -> list[Future[LandedBatch]]:
         return [lane.insert for lane in self._lanes.values() if lane.insert]
 
     def _finish(self) -> None:
@@ -230,7 +230,7 @@ class Lander:
         if ours:
             self._consumer.store_offsets(offsets=[TopicPartition(*key, offset) for key, offset in ours.items()])
 
-    def _count(self, lane: Lane, landed: Landed) -> None:
+    def _count(self, lane: Lane, landed: LandedBatch) -> None:
         dataset = self._tables[lane.topic]
         if self._refresher:
             self._refresher.landed = True

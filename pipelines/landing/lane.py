@@ -6,7 +6,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 
 from counterflow.pipelines.landing.batch import Limits, Message, fill
-from counterflow.pipelines.landing.writer import Landed
+from counterflow.pipelines.landing.writer import LandedBatch
 
 Key = tuple[str, int]
 """Topic and number of a partition."""
@@ -25,7 +25,7 @@ class Lane:
     read: dict[Key, int] = field(default_factory=dict)
     size: int = 0
     begun_at: float = float("-inf")
-    insert: Future[Landed] | None = None
+    insert: Future[LandedBatch] | None = None
     inserting: dict[Key, int] = field(default_factory=dict)
     inserting_size: int = 0
     paused: bool = False

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from counterflow.pipelines.rules import parameter
 from counterflow.pipelines.rules.learned import Limit
-from counterflow.pipelines.rules.roce_cap import RAISED, Interval
+from counterflow.pipelines.rules.roce_cap import RAISED, LinkInterval
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Notice(NamedTuple):
 
 
 def cap_headroom(
-    interval: Interval, state: str, parameters: Parameters = DEFAULTS, learned: Limit | None = None
+    interval: LinkInterval, state: str, parameters: Parameters = DEFAULTS, learned: Limit | None = None
 ) -> Notice | None:
     """Notice an uncapped link above its capacity: the hypervisor caps it as soon as its neighbours grow.
 
@@ -73,7 +73,7 @@ def cap_headroom(
     return Notice("cap_headroom", "warning" if full else "info", reason, evidence)
 
 
-def congestion(interval: Interval, parameters: Parameters = DEFAULTS) -> Notice | None:
+def congestion(interval: LinkInterval, parameters: Parameters = DEFAULTS) -> Notice | None:
     """Notice growing packet drops or RNR NAKs; also None where both are unknown."""
     rates = {
         "dropped packets": (interval.drops_s, parameters.drops_over_s),

@@ -28,7 +28,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 
 
-class _State(NamedTuple):
+class _SeriesState(NamedTuple):
     """State of the rule as JSON, the state shown, and since when; `shown` is None before the first interval."""
 
     rule: dict[str, Any]
@@ -41,7 +41,7 @@ class _Judged(NamedTuple):
 
     ts_ms: int
     row: Row
-    before: _State
+    before: _SeriesState
     digest: str
 
 
@@ -49,7 +49,7 @@ class Series(NamedTuple):
     """Memory of one entity: the newest intervals in order, the state after them, the end of history."""
 
     judged: tuple[_Judged, ...] = ()
-    state: _State | None = None
+    state: _SeriesState | None = None
     history_ms: int | None = None
 
 
@@ -89,7 +89,7 @@ def judge(rule: Rule[Any, Any, Any], parameters: Any, series: Series, rows: Iter
     first = bisect_left(series.judged, min(pending), key=lambda judged: judged.ts_ms)
     kept, again = series.judged[:first], {judged.ts_ms: judged for judged in series.judged[first:]}
     state = series.judged[first].before if again else series.state
-    state = state or _State(rule.start.as_json())
+    state = state or _SeriesState(rule.start.as_json())
     newest_change = max(pending)
     judged: list[_Judged] = list(kept)
     verdicts = []
@@ -144,12 +144,12 @@ def _digest(values: Mapping[str, Any]) -> str:
 
 
 def _judge(
-    rule: Rule[Any, Any, Any], parameters: Any, state: _State, ts_ms: int, row: Row
-) -> tuple[_State, dict[str, Any]]:
+    rule: Rule[Any, Any, Any], parameters: Any, state: _SeriesState, ts_ms: int, row: Row
+) -> tuple[_SeriesState, dict[str, Any]]:
     place = Place(type(rule.start).of_json(state.rule), state.shown, state.since_ms)
     [(after, published)] = in_order(rule, parameters, place, [row])
     # through JSON, so that a state compares equal whether or not it was stored
-    return _State(json.loads(json.dumps(after.rule.as_json())), after.shown, after.since_ms), published
+    return _SeriesState(json.loads(json.dumps(after.rule.as_json())), after.shown, after.since_ms), published
 
 
 def _published(verdict: Verdict, interval: Any, ts_ms: int, n: int, since_ms: int, parameters: str) -> dict[str, Any]:

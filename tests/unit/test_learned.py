@@ -19,7 +19,7 @@ from counterflow.cli import cli
 from counterflow.collectors.formats.site.writing import add_ceiling
 from counterflow.pipelines.rules import link_notices, rules
 from counterflow.pipelines.rules.learned import Learned
-from counterflow.pipelines.rules.roce_cap import Interval
+from counterflow.pipelines.rules.roce_cap import LinkInterval
 
 BEGIN = datetime(2026, 11, 21, 1, tzinfo=UTC)
 # 256 jobs on zHPF under pressure: table 1 of the study of zHyperLink, without a configured ceiling
@@ -203,7 +203,7 @@ def test_the_share_at_which_the_hypervisor_holds_a_link_is_learned_and_lowers_th
     assert limit.value == pytest.approx(0.25 / 0.375, rel=0.0051)
     assert (limit.intervals, limit.confidence) == (40, "medium")
     assert verdict.evidence.as_json()["figures"]["learned_intervals"] == 39
-    at_seventy = Interval(BEGIN, 30.0, 0.263e9, 0.263e9, 1e6, 5e9, 5e9, 100e9, 3)
+    at_seventy = LinkInterval(BEGIN, 30.0, 0.263e9, 0.263e9, 1e6, 5e9, 5e9, 100e9, 3)
     assert link_notices.cap_headroom(at_seventy, "OK") is None
     notice = link_notices.cap_headroom(at_seventy, "OK", learned=limit)
     assert notice is not None

@@ -13,7 +13,7 @@ import orjson
 import pytest
 
 from counterflow.pipelines.rules import Verdict, link_notices, rules, with_settings
-from counterflow.pipelines.rules.roce_cap import Interval, State
+from counterflow.pipelines.rules.roce_cap import LinkInterval, LinkState
 
 RULE = rules()["roce_cap"]
 PAGE = Path(__file__).parents[2] / "pipelines/jobs/roce_cap/README.md"
@@ -407,7 +407,7 @@ def test_own_rates_unknown_give_no_verdict() -> None:
 
 
 def test_an_interval_of_the_past_changes_nothing() -> None:
-    def judged(second: int, state: State, columns: dict[str, Any]) -> tuple[State, Verdict]:
+    def judged(second: int, state: LinkState, columns: dict[str, Any]) -> tuple[LinkState, Verdict]:
         ts = (BEGIN + timedelta(seconds=second)).isoformat()
         return RULE.judge(RULE.parameters(), state, RULE.interval({"ts": ts, "interval_s": 30, **columns}))
 
@@ -587,7 +587,7 @@ def test_an_unknown_parameter_is_named_with_the_near_ones() -> None:
 # --- notices ----------------------------------------------------------------------------------------------------------
 
 
-def interval(columns: dict[str, Any]) -> Interval:
+def interval(columns: dict[str, Any]) -> LinkInterval:
     return RULE.interval({"ts": "2026-11-21T00:00:30Z", "interval_s": 30, **columns})
 
 
@@ -634,4 +634,4 @@ def test_a_state_survives_json() -> None:
     state = RULE.start
     for second, columns in enumerate([FREE, HELD, HELD], 1):
         state, _ = RULE.judge(RULE.parameters(), state, interval({**columns, "ts": f"2026-11-21T00:00:0{second}Z"}))
-        assert State.of_json(orjson.loads(orjson.dumps(state.as_json()))) == state
+        assert LinkState.of_json(orjson.loads(orjson.dumps(state.as_json()))) == state
