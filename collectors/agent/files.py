@@ -95,7 +95,7 @@ class Files:
         is_read = seen.verified and known and known.size == size
         waits = time.monotonic() < seen.retry_at or (not complete and seen.read_to == size)
         if is_read or waits:
-            self._transaction.as_before(path)
+            self._transaction.still_fails(path)
             return
         with path.open("rb", buffering=0) as raw:
             fd = raw.fileno()
@@ -110,7 +110,7 @@ class Files:
             if complete and source.follow and seen.quiet_s < CUT_TAIL_FACTOR * source.settle_s:
                 complete = ends_at_line_end(fd, size)
             if not complete and seen.read_to == size:
-                self._transaction.as_before(path)
+                self._transaction.still_fails(path)
                 return
             seen.read_to = size
             try:
@@ -303,9 +303,9 @@ class Files:
             check(checkpoint)
         except ValueError:
             self._take_back(reading, seen)
-        tally = self._transaction.open
-        tally.read_bytes[reading.source.name] += reading.uncounted_bytes()
-        tally.checkpoints[reading.id] = checkpoint
+        sent = self._transaction.open
+        sent.read_bytes[reading.source.name] += reading.uncounted_bytes()
+        sent.checkpoints[reading.id] = checkpoint
 
 
 def _head(path: Path, size: int) -> tuple[int, str] | None:

@@ -105,10 +105,10 @@ class Transaction:
 
         A row that breaks its schema is sent as a `quality` record and a dead letter.
         """
-        tally = self.open
-        if not tally.n:
-            tally.began = time.monotonic()
-        tally.n += item.rows
+        sent = self.open
+        if not sent.n:
+            sent.began = time.monotonic()
+        sent.n += item.rows
         place = Place(source, origin, position)
         try:
             self.frames.add(item, origin.run, place, source.name)
@@ -146,7 +146,7 @@ class Transaction:
         """Reject a file or folder that cannot be read, once for each reason."""
         path, why = unicode(str(error.filename)), error.strerror or str(error)
         if why in (self.failures.get(path), self.open.failures.get(path)):
-            self.as_before(path)
+            self.still_fails(path)
             return
         self._fail(path, why)
         self._metrics.file_errors.labels(source.name).inc()
@@ -157,10 +157,10 @@ class Transaction:
     def failed_before(self, path: str, why: str) -> None:
         """Note a failure that an earlier process reported."""
         self.failures[unicode(path)] = why
-        self.as_before(path)
+        self.still_fails(path)
 
-    def as_before(self, path: str | Path) -> None:
-        """Note that a file was looked at and is as it was: if it failed, or a member of it, it still fails."""
+    def still_fails(self, path: str | Path) -> None:
+        """Keep the failure of a file, or of a member of it, if there is one: it is as it was when it failed."""
         self._recurring.add(unicode(str(path)))
 
     def end_round(self) -> None:
@@ -180,34 +180,34 @@ class Transaction:
         ------
         TransactionLost : nothing of it was committed, or the broker does not confirm it.
         """
-        tally = self.open
-        checkpoints: list[AnyCheckpoint] = [*tally.checkpoints.values(), *tally.streams.values()]
-        if not (tally.n or checkpoints or tally.forgotten):
+        sent = self.open
+        checkpoints: list[AnyCheckpoint] = [*sent.checkpoints.values(), *sent.streams.values()]
+        if not (sent.n or checkpoints or sent.forgotten):
             return False
         with self._metrics.commit_seconds.time():
             self._produce(self.frames.drain())
-            self._publisher.commit(checkpoints, tally.forgotten, self.frames.seq)
+            self._publisher.commit(checkpoints, sent.forgotten, self.frames.seq)
         and_then()
         for checkpoint in checkpoints:
             self.committed.add(checkpoint)
-        for file in tally.forgotten:
+        for file in sent.forgotten:
             self.committed.files.pop(file, None)
-        self._count(tally)
+        self._count(sent)
         self.open = Uncommitted()
         return True
 
-    def _count(self, tally: Uncommitted) -> None:
-        self.files |= tally.checkpoints.keys()
-        self.failures |= tally.failures
-        for labels, n in tally.records.items():
+    def _count(self, sent: Uncommitted) -> None:
+        self.files |= sent.checkpoints.keys()
+        self.failures |= sent.failures
+        for labels, n in sent.records.items():
             self.records[labels[1]] += n
             self._metrics.records.labels(*labels).inc(n)
-        for labels, n in tally.rejects.items():
+        for labels, n in sent.rejects.items():
             self.rejects[labels[1]] += n
             self._metrics.rejects.labels(*labels).inc(n)
-        for name, n in tally.read_bytes.items():
+        for name, n in sent.read_bytes.items():
             self._metrics.read_bytes.labels(name).inc(n)
-        for name in tally.answered:
+        for name in sent.answered:
             self._metrics.last_success.labels(name).set_to_current_time()
         self._metrics.committed_seq.set(self.frames.seq)
 
