@@ -29,7 +29,7 @@ from counterflow.pipelines.exporter.jobs import Jobs
 from counterflow.pipelines.exporter.metrics import families_of
 from counterflow.pipelines.exporter.watched import EVIDENCE, newest_figures, watched
 from counterflow.pipelines.jobs import all_jobs
-from counterflow.pipelines.rules import link_notices, rules
+from counterflow.pipelines.rules import rules
 from tests.support.prometheus import REPOSITORY
 
 TESTS = sorted((REPOSITORY / "tests/alerts").glob("*.yml"))
@@ -125,14 +125,6 @@ def test_a_site_puts_its_own_addresses() -> None:
         assert "127.0.0.1" not in text
         assert text.count("https://grafana.example/d/cf-mirror?") >= 2
         assert text.count("https://docs.example/runbooks/link-capped/") == 1
-
-
-def test_limits_are_those_of_the_notices() -> None:
-    full, greater = link_notices.DEFAULTS.full_adapter, 1 / (1 - link_notices.DEFAULTS.skew_tolerance)
-    exprs = {alert.name: alert.expr or "" for alert in OF_METRICS}
-    assert f"counterflow_link_port_used_ratio >= {full:g}" in exprs["link_headroom"]
-    assert f"counterflow_link_port_used_ratio >= {full:g}" in exprs["link_adapter_full"]
-    assert f"> {greater:g}\n" in exprs["node_skew"]
 
 
 @pytest.fixture(scope="module")
