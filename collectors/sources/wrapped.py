@@ -2,6 +2,9 @@
 
 gzip, bzip2, xz, zstd, zip and tar, also nested; in the same way text in UTF-16 becomes UTF-8, and a table in another
 notation CSV (`tables`). Unpacking is bounded by the size of the packed file, by the number of members and by depth.
+
+Own code around the standard library's modules: fsspec reads archives by the same ones and raises at damage, while here
+a file is read up to the damage, whose place is reported.
 """
 
 from __future__ import annotations
