@@ -64,7 +64,7 @@ class Column(Strict):
         return self
 
 
-class Figure(Strict):
+class WatchedFigure(Strict):
     """One Prometheus metric of a row: `factor` times the sum of `columns`; unknown where one of them is null.
 
     `factor` converts the unit of the columns into the base unit at the end of the metric's name.
@@ -85,7 +85,7 @@ class Watched(Strict):
 
     labels: tuple[str, ...] = ()
     where: dict[str, tuple[str, ...]] = {}
-    figures: dict[str, Figure] = {}
+    figures: dict[str, WatchedFigure] = {}
 
     @property
     def columns(self) -> set[str]:

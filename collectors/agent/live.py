@@ -40,7 +40,7 @@ from counterflow.collectors.sources.polling.waiting import WAITING_BATCHES, Few,
 from counterflow.collectors.sources.sql.drivers import driver
 from counterflow.collectors.sources.sql.members import Described, Follow
 from counterflow.collectors.sources.sql.packs import load
-from counterflow.collectors.sources.sql.samples import Sample
+from counterflow.collectors.sources.sql.samples import RepeatedQuery
 from counterflow.collectors.sources.sql.session import SqlSession
 from counterflow.collectors.sources.sql.verdicts import Verdicts
 
@@ -193,7 +193,7 @@ def _tasks(source: SqlSource, committed: dict[str, Cursor]) -> Iterator[Task[Sql
         for query in pack.queries:
             interval_s = source.intervals.get(query.table) or of_pack_s or query.interval_s or pack.interval_s
             when = verdict if pack.when else None
-            yield Sample(query, interval_s, source.system, committed.get(query.table), when)
+            yield RepeatedQuery(query, interval_s, source.system, committed.get(query.table), when)
         if pack.members:
             default_s = of_pack_s or pack.interval_s
             described = {name: Described(frozenset(t.names), _binary(name)) for name, t in tables().items()}

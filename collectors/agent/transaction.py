@@ -34,7 +34,7 @@ BEGIN = Position(0, 0)
 """The position of items that come from no file."""
 
 
-class Place(NamedTuple):
+class RecordPlace(NamedTuple):
     """Where a record comes from: its source, its file and how far that was read."""
 
     source: Source | System
@@ -69,7 +69,7 @@ class Transaction:
     def __init__(self, publisher: Publisher, agent_id: str, when: Commit, stop: Event, metrics: Metrics) -> None:
         """`recover` takes over what is committed."""
         self.committed = Committed()
-        self.frames: Frames[Place] = Frames(agent_id)
+        self.frames: Frames[RecordPlace] = Frames(agent_id)
         self.open = Uncommitted()
         self.records: Counter[str] = Counter()
         self.rejects: Counter[str] = Counter()
@@ -109,7 +109,7 @@ class Transaction:
         if not sent.n:
             sent.began = time.monotonic()
         sent.n += item.rows
-        place = Place(source, origin, position)
+        place = RecordPlace(source, origin, position)
         try:
             self.frames.add(item, origin.run, place, source.name)
         except Refused as refusal:
@@ -117,7 +117,7 @@ class Transaction:
                 self._refuse(Broken(record, str(refusal), place))
         self._produce(self.frames.full())
 
-    def _produce(self, found: Iterable[Framed[Place] | Broken[Place]]) -> None:
+    def _produce(self, found: Iterable[Framed[RecordPlace] | Broken[RecordPlace]]) -> None:
         for one in found:
             if isinstance(one, Broken):
                 self._refuse(one)
@@ -125,7 +125,7 @@ class Transaction:
                 self.open.records[one.place.source.name, one.dataset] += one.rows
                 self._publisher.send(one.message)
 
-    def _refuse(self, broken: Broken[Place]) -> None:
+    def _refuse(self, broken: Broken[RecordPlace]) -> None:
         source, origin, position = broken.place
         place = Reject(Reason.SCHEMA, "", "none", position.line, position.byte_offset)
         self.open.rejects[source.name, Reason.SCHEMA.value] += 1

@@ -110,7 +110,7 @@ def judge(rule: Rule[Any, Any, Any], parameters: Any, series: Series, rows: Iter
     return Series(tuple(left), state, history_ms), Judgement(verdicts, history, unreadable)
 
 
-class Place(NamedTuple):
+class SeriesPlace(NamedTuple):
     """Where a series stands: the state of the rule, the state shown, and since when it is shown."""
 
     rule: Any
@@ -119,13 +119,13 @@ class Place(NamedTuple):
 
 
 def in_order(
-    rule: Rule[Any, Any, Any], parameters: Any, place: Place | None, rows: Iterable[Row]
-) -> Iterator[tuple[Place, dict[str, Any]]]:
+    rule: Rule[Any, Any, Any], parameters: Any, place: SeriesPlace | None, rows: Iterable[Row]
+) -> Iterator[tuple[SeriesPlace, dict[str, Any]]]:
     """Judge rows of one entity that arrive once and in order; yield the place after each row, and its verdict.
 
     `place` is the one after the row before, None at the first. A row that the rule cannot read is left out.
     """
-    place = place or Place(rule.start)
+    place = place or SeriesPlace(rule.start)
     digest = _digest(asdict(parameters))
     for row in rows:
         try:
@@ -134,7 +134,7 @@ def in_order(
             continue
         ts_ms = _milliseconds(interval.ts)
         state, verdict = rule.judge(parameters, place.rule, interval)
-        place = Place(state, str(verdict.state), place.since_ms if verdict.state == place.shown else ts_ms)
+        place = SeriesPlace(state, str(verdict.state), place.since_ms if verdict.state == place.shown else ts_ms)
         yield place, _published(verdict, interval, ts_ms, row["n"], place.since_ms, digest)
 
 
@@ -146,7 +146,7 @@ def _digest(values: Mapping[str, Any]) -> str:
 def _judge(
     rule: Rule[Any, Any, Any], parameters: Any, state: _SeriesState, ts_ms: int, row: Row
 ) -> tuple[_SeriesState, dict[str, Any]]:
-    place = Place(type(rule.start).of_json(state.rule), state.shown, state.since_ms)
+    place = SeriesPlace(type(rule.start).of_json(state.rule), state.shown, state.since_ms)
     [(after, published)] = in_order(rule, parameters, place, [row])
     # through JSON, so that a state compares equal whether or not it was stored
     return _SeriesState(json.loads(json.dumps(after.rule.as_json())), after.shown, after.since_ms), published

@@ -11,7 +11,7 @@ from counterflow.dashboards.definition import Chart, boards, charts, verdict_cha
 from counterflow.dashboards.frames import Column, Result
 from counterflow.dashboards.macros import Range
 from counterflow.dashboards.report.collect import BoardRow, PlacedFigure, Report, Section, Verdict
-from counterflow.dashboards.report.figures import Figure, figure_of, simple, state_cell
+from counterflow.dashboards.report.figures import ReportFigure, figure_of, simple, state_cell
 from counterflow.dashboards.report.pairs import Comparison, Difference, Pair, Topic, Value, bars
 from counterflow.dashboards.report.specs import Spell
 
@@ -67,7 +67,7 @@ def spells(*rows: tuple[int, int, str, str]) -> Result:
     return Result(columns, [[at[begin], at[end], entity, state] for begin, end, entity, state in rows])
 
 
-def figure(chart: Chart, result: Result, name: str = "") -> Figure:
+def figure(chart: Chart, result: Result, name: str = "") -> ReportFigure:
     chart = chart.model_copy(update={"name": name or chart.name})
     return figure_of(chart, f"SELECT '{EVIL}' -- as it was run", result, SHOWN)
 

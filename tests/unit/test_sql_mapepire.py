@@ -24,7 +24,7 @@ from counterflow.collectors.sources.polling.session import ErrorKind, SessionErr
 from counterflow.collectors.sources.sql import mapepire
 from counterflow.collectors.sources.sql.drivers import Target
 from counterflow.collectors.sources.sql.packs import Query
-from counterflow.collectors.sources.sql.samples import Sample
+from counterflow.collectors.sources.sql.samples import RepeatedQuery
 from counterflow.collectors.sources.sql.session import SqlSession
 from tests.support import ibmi_database
 from tests.support.ibmi_database import PASSWORD, System
@@ -111,8 +111,8 @@ def session(server: Mapepire, password: str = PASSWORD, **options: Any) -> SqlSe
     return SqlSession(mapepire, Target(host="127.0.0.1", port=server.port, user="FLOW", **options), lambda: password)
 
 
-def groups() -> Sample:
-    return Sample(Query(table="NRG_INFO", sql=("SELECT * FROM QSYS2.NRG_INFO",)), 15, "PROD01", None)
+def groups() -> RepeatedQuery:
+    return RepeatedQuery(Query(table="NRG_INFO", sql=("SELECT * FROM QSYS2.NRG_INFO",)), 15, "PROD01", None)
 
 
 def test_an_untrusted_certificate_is_refused_before_the_password_is_sent(server: Mapepire) -> None:

@@ -33,7 +33,7 @@ from counterflow.collectors.sources.sql import packs
 from counterflow.collectors.sources.sql.drivers import DRIVERS, Target, driver
 from counterflow.collectors.sources.sql.members import Described, Follow, Member, in_order
 from counterflow.collectors.sources.sql.packs import PackError, Query
-from counterflow.collectors.sources.sql.samples import Sample
+from counterflow.collectors.sources.sql.samples import RepeatedQuery
 from counterflow.collectors.sources.sql.session import SqlSession
 from counterflow.collectors.sources.sql.verdicts import OLD_S, Verdicts, raised
 from tests.support import ibmi_database
@@ -96,8 +96,8 @@ def follow(committed: dict[str, Cursor] | None = None, **options: Any) -> Follow
     return Follow(members, 60, "PROD01", committed or {}, described, **options)
 
 
-def query(table: str, *sql: str, **options: Any) -> Sample:
-    return Sample(Query(table=table, sql=sql, **options), 15, "PROD01", None)
+def query(table: str, *sql: str, **options: Any) -> RepeatedQuery:
+    return RepeatedQuery(Query(table=table, sql=sql, **options), 15, "PROD01", None)
 
 
 def with_rows(batches: Iterator[Batch]) -> list[Batch]:
@@ -282,7 +282,7 @@ def test_the_pack_of_culprits_is_queried_while_a_verdict_is_raised_and_only_then
     ibmi_database.executed.clear()
     with exporter(pages) as url:
         when = partial(Verdicts(url).raised, ODD)
-        samples = [Sample(query, 15, ODD, None, when) for query in pack.queries]
+        samples = [RepeatedQuery(query, 15, ODD, None, when) for query in pack.queries]
         for quiet in (None, metrics(ODD, "OK", time.time()), metrics("ANOTHER", "CAPPED", time.time())):
             pages[:] = [quiet] if quiet else []
             assert [batch for sample in samples for batch in sample.read(session)] == []
@@ -344,7 +344,7 @@ def test_a_view_that_the_release_lacks_is_reported_once_and_queried_rarely(syste
     assert "no such table: QSYS2.NRG_INFO (42704)" in batch.trouble
     assert lacking.interval_s == 3600
     assert list(lacking.read(session)) == []
-    again = Sample(Query(table="NRG_INFO", sql=("SELECT * FROM QSYS2.NRG_INFO",)), 15, "PROD01", batch.position)
+    again = RepeatedQuery(Query(table="NRG_INFO", sql=("SELECT * FROM QSYS2.NRG_INFO",)), 15, "PROD01", batch.position)
     assert list(again.read(session)) == []  # reported before the agent was restarted
     system.nrg(1)
     (found,) = again.read(session)
@@ -597,7 +597,7 @@ class Quick:
 
     interval_s = 0.05
 
-    def __init__(self, sample: Sample) -> None:
+    def __init__(self, sample: RepeatedQuery) -> None:
         self._sample = sample
 
     def read(self, session: SqlSession) -> Iterator[Batch]:

@@ -11,7 +11,7 @@ from counterflow.collectors.sources.sql.packs import Query
 from counterflow.collectors.sources.sql.session import Answer, SqlSession
 
 
-class Sample:
+class RepeatedQuery:
     def __init__(
         self,
         query: Query,
