@@ -29,7 +29,7 @@ from counterflow.pipelines.exporter.jobs import Jobs
 from counterflow.pipelines.exporter.metrics import families_of
 from counterflow.pipelines.exporter.watched import EVIDENCE, newest_figures, watched
 from counterflow.pipelines.jobs import all_jobs
-from counterflow.pipelines.rules import link_notices, rules
+from counterflow.pipelines.rules import rules
 from tests.support.prometheus import REPOSITORY
 
 TESTS = [*REPOSITORY.glob("tests/alerts/*.yml"), *REPOSITORY.glob("dashboards/alerts/*/*.yml")]
@@ -113,14 +113,6 @@ def test_a_site_puts_its_own_addresses() -> None:
         assert "127.0.0.1" not in text
         assert text.count("https://grafana.example/d/cf-mirror?") >= 2
         assert text.count("https://docs.example/runbooks/link-capped/") == 1
-
-
-def test_limits_are_those_of_the_notices() -> None:
-    full, greater = link_notices.DEFAULTS.full_adapter, 1 / (1 - link_notices.DEFAULTS.skew_tolerance)
-    exprs = {alert.name: alert.expr or "" for alert in OF_METRICS}
-    assert f"counterflow_link_port_used_ratio >= {full:g}" in exprs["link-headroom"]
-    assert f"counterflow_link_port_used_ratio >= {full:g}" in exprs["link-adapter-full"]
-    assert f"> {greater:g}\n" in exprs["node-skew"]
 
 
 @pytest.fixture(scope="module")
