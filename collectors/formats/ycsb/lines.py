@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Literal, NamedTuple
 
 _STATUS = re.compile(
-    r"(?P<label>.*?)(?:(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d:\d{3}) )?(?P<elapsed>\d{1,9}) sec: (?P<done>\d{1,15}) "
+    r"(?P<label>.*?)(?:(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d:\d{3}) )?(?P<elapsed>-?\d{1,9}) sec: (?P<done>\d{1,15}) "
     r"operations;\s?(?:(?P<rate>\S+) current ops/sec;\s?)?(?:est completion in [^\[]*)?(?P<kinds>.*)"
 )
 _KIND = re.compile(
@@ -58,7 +58,10 @@ class Measured(NamedTuple):
 
 
 class Status(NamedTuple):
-    """A status line: local time, seconds and operations since the run began, the rate of the interval."""
+    """A status line: local time, seconds and operations since the run began, the rate of the interval.
+
+    The seconds are negative where the clock was set back to a time before the begin.
+    """
 
     label: str
     time: datetime | None
