@@ -171,7 +171,7 @@ def _write_ceiling(site: Path, row: dict[str, Any], ts: datetime, limit: Limit) 
         text = add_ceiling(text, row["system"], row["subsystem"], row["path"], ts, limit.value, comment)
         site.write_text(text, encoding="utf-8")
     except (OSError, ValueError) as error:
-        raise CounterflowError(f"{site}: {error}", hint="docs/formats/site.md", exit_code=2) from None
+        raise CounterflowError(f"{site}: {error}", hint="collectors/formats/site/README.md", exit_code=2) from None
 
 
 def _given_rows(

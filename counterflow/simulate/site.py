@@ -1,4 +1,4 @@
-"""The site's own file, as docs/formats/site.md describes it."""
+"""The site's own file, the format `site`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work done by a batch or a driver, as it reports at the end of each interval (docs/formats/workload_csv.md)."""
+"""Work done by a batch or a driver, as it reports at the end of each interval (format `workload_csv`)."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 A capped port never reaches its nominal share, so "rate >= capacity x line" stays silent. The criterion is the own share
 of a full adapter's bytes against the capacity, with a drop against the link's own past while the neighbours grow.
-docs/rules/roce-cap.md has the rule in words, its parameters and their sources.
+pipelines/jobs/roce_cap/README.md has the rule in words, its parameters and their sources.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """`-DISPLAY LOG` of Db2 for z/OS: message DSNJ370I and what follows, as console text or from the hardcopy log.
 
-Source of the lines: Db2 13 for z/OS, messages DSNJ370I and DSNJ371I; see docs/formats/db2_display_log.md.
+Source of the lines: Db2 13 for z/OS, messages DSNJ370I and DSNJ371I; see README.md.
 """
 
 from __future__ import annotations

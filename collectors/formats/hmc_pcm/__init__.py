@@ -15,7 +15,7 @@ _DOCUMENTS = Documents(re.compile(rb'\{\s{0,64}"systemUtil"\s{0,64}:'), '{"syste
 
 
 class HmcPcm:
-    """The documents below /rest/api/pcm/ProcessedMetrics; see docs/formats/hmc_pcm.md."""
+    """The documents below /rest/api/pcm/ProcessedMetrics; see README.md."""
 
     name = "hmc_pcm"
 

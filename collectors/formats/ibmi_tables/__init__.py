@@ -1,6 +1,6 @@
 """Tables of IBM i: Collection Services files and Db2 for i services, as CSV files and as rows of SQL.
 
-`read_rows` turns rows into tables; this module reads the rows from exports. See docs/formats/ibmi_tables.md.
+`read_rows` turns rows into tables; this module reads the rows from exports. See README.md.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ _HOSTNAME = re.compile(rb'"(?:short)?hostname"\s*:\s*"([^"]+)"')
 
 
 class Njmon:
-    """The njmon format; see docs/formats/njmon.md."""
+    """The njmon format; see README.md."""
 
     name = "njmon"
 

@@ -20,7 +20,7 @@ _MARK = re.compile(
 
 
 class Nmon:
-    """The format `nmon`: see docs/formats/nmon.md."""
+    """The format `nmon`: see README.md."""
 
     name = "nmon"
 

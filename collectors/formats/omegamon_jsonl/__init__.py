@@ -1,7 +1,7 @@
 """JSON Lines of OMEGAMON Data Provider: one flat object per line, a row of one monitor's attribute group.
 
 Every number goes to `counter`, every text that names nothing to `config`. RMF's figures fill `system_cpu`, and fields
-fill other datasets where they are mapped to a column. See docs/formats/omegamon_jsonl.md.
+fill other datasets where they are mapped to a column. See README.md.
 """
 
 from __future__ import annotations

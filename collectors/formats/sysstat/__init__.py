@@ -92,7 +92,7 @@ class SysstatState:
 
 
 class Sysstat:
-    """Documents of `sadf -j FILE -- -A`; see docs/formats/sysstat.md."""
+    """Documents of `sadf -j FILE -- -A`; see README.md."""
 
     name = "sysstat"
 
