@@ -330,13 +330,18 @@ class Reader:
         """Let a row wait; return the items of those that waited long enough."""
         layout = self.layout
         seconds = row[layout.seconds] if layout.seconds is not None else self._seconds
+        items: Items = []
+        written = seconds
         if type(seconds) is not float:
             seconds = _seconds(seconds)
-        items: Items = []
+        if (seconds is None or seconds < 0) and str(written or "").strip() and "INTSEC" not in self._refused:
+            self._refused.add("INTSEC")
+            detail = f"expected the length of the interval in seconds, found {str(written).strip():.40}"
+            items.append(self._reject(Reason.NOT_A_NUMBER, detail, "part"))
         batch = self._batch
         if batch is None or batch.seconds != seconds or len(batch.rows) == _MOST_ROWS:
             place = self._at
-            items = self.flush()
+            items += self.flush()
             self._at = place
             alike = self._alike.setdefault(seconds, _Alike(self._envelope(seconds), {}))
             batch = self._batch = _Batch(seconds, alike)

@@ -250,8 +250,8 @@ def _cpu(entry: Mapping[str, Any], processors: Any) -> Fields:
         if known := [figures[part] for part in parts if part in figures]:
             fields[column] = round(sum(known), 2)
             fields["cpu_base"] = "logical"
-    if fields["engine"] == "all" and isinstance(processors, int):
-        fields["logical_engines"] = float(processors)
+    if fields["engine"] == "all" and (engines := number(processors)) is not None:
+        fields["logical_engines"] = engines
     return fields
 
 

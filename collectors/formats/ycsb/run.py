@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from counterflow.collectors.formats.ycsb.lines import OK, Kind, Measured, Status, kind
+from counterflow.collectors.formats.ycsb.lines import OK, Kind, Measured, Status, kind, number
 from counterflow.collectors.records import Context, Fields, Reason, Record, Reject
 from counterflow.collectors.text.periods import missing_between, remembered
 from counterflow.collectors.text.stamps import iso, to_utc
@@ -24,8 +24,8 @@ _LATENCY = re.compile(r"(?P<what>Average|Min|Max|(?P<at>[\d.]+)(?:st|nd|rd|th)?P
 _HEADING = "Below is a summary of latency in microseconds:"
 _LONGEST_MS = 1e11
 _TIMES = 60
+_SHOWN = 20
 _APART = timedelta(milliseconds=1)
-_FASTEST = 1e12
 _RAW = {"Average": "Avg", "Min": "Min", "Max": "Max", "p50": "50", "p95": "95", "p99": "99"}
 
 
@@ -73,8 +73,8 @@ class Run:
             "workload": workload,
             "run_id": self.name or self.begin,
         }
-        threads = self.settings.get("threadcount", "")
-        return fields | {"unit_of_work": UNIT} | ({"users": float(threads)} if threads.isdecimal() else {})
+        users = number(self.settings.get("threadcount", ""))
+        return fields | {"unit_of_work": UNIT} | ({} if users is None else {"users": users})
 
     def follows(self, status: Status) -> bool:
         """Return whether a status line is of this run: also where the clock was set back, which its seconds follow."""
@@ -125,7 +125,7 @@ def of_status(run: Run, status: Status, context: Context) -> Iterator[Record | R
         overall |= interval | {"prev_done": float(run.done)}
     if apart_s > 0:
         run.apart_s = remembered(apart_s, run.apart_s)
-    if status.rate is not None and status.rate >= 0:
+    if status.rate is not None and (status.rate >= 0 or status.elapsed_s >= 0):
         overall["done_per_s"] = status.rate
     run.ts, run.elapsed_s, run.done, run.times = ts, status.elapsed_s, status.done, [*run.times, ts][-_TIMES:]
     found = [(kind(one.name), one) for one in status.measured]
@@ -137,6 +137,8 @@ def of_status(run: Run, status: Status, context: Context) -> Iterator[Record | R
     yield Record("workload", overall)
     for of, one in found:
         yield from _of_kind(of, one, run, kinds)
+    if refused := [figure for one in status.measured for figure in one.refused]:
+        yield Reject(Reason.NOT_A_NUMBER, f"{len(refused)} figures: {'; '.join(refused[:_SHOWN])}", "part")
 
 
 def _of_kind(of: Kind, one: Measured, run: Run, kinds: Fields) -> Iterator[Record]:
@@ -148,13 +150,12 @@ def _of_kind(of: Kind, one: Measured, run: Run, kinds: Fields) -> Iterator[Recor
     if of.what == "done":
         fields = {**kinds, "operation": of.operation}
         figures.pop("Count", None)
-        if count is not None and count >= 0:
+        if count is not None:
             fields["done_delta"] = count
         if of.operation in run.failed:
             fields["failed"] = run.failed[of.operation]
         for name, column in _STATUS_COLUMNS.items():
-            value = figures.pop(name, None)
-            if value is not None and value >= 0:
+            if (value := figures.pop(name, None)) is not None:
                 fields[column] = value / 1000
         yield Record("workload", fields)
     yield from _counters(one.name, figures, kinds)
@@ -177,7 +178,8 @@ def of_summary(run: Run, summary: Summary, context: Context) -> Iterator[Record 
         yield Reject(Reason.STAMP_MISSING, detail, "none")
         return
     if runtime_ms is None or abs(runtime_ms) >= _LONGEST_MS:
-        yield Reject(Reason.STAMP_MISSING, "expected [OVERALL], RunTime(ms) in the summary", "none")
+        detail = "expected [OVERALL], RunTime(ms) of up to three years in the summary"
+        yield Reject(Reason.STAMP_MISSING, f"{detail}, found {'none' if runtime_ms is None else runtime_ms}", "none")
         return
     if runtime_ms < 0:
         detail = f"RunTime(ms) is {runtime_ms:g}: the clock was set back during the run, no interval is known"
@@ -193,9 +195,9 @@ def of_summary(run: Run, summary: Summary, context: Context) -> Iterator[Record 
     failed = _failed(summary)
     fields: Fields = {**base, "operation": "", "final": True}
     rate = rest["OVERALL"].pop("Throughput(ops/sec)", None)
-    if rate is not None and rate * runtime_ms >= 0 and abs(rate) < _FASTEST:
+    if rate is not None:
         fields["done"] = float(round(rate * runtime_ms / 1000))
-        if rate >= 0:
+        if runtime_ms >= 0:
             fields["done_per_s"] = rate
     if failed is not None:
         fields["failed"] = sum(failed.values(), 0.0)
@@ -206,14 +208,14 @@ def of_summary(run: Run, summary: Summary, context: Context) -> Iterator[Record 
         figures.pop(_HEADING, None)
         if count == 0:  # the latencies describe no operation: a minimum of 2^63, and 0
             figures = {name: value for name, value in figures.items() if not _is_latency(name)}
-        if of.what == "done" and count is not None and count >= 0:
+        if of.what == "done" and count is not None:
             fields = {**base, "operation": of.operation, "final": True, "done_delta": count}
             if failed is not None:
                 fields["failed"] = failed.get(of.operation, 0.0)
             for measurement in list(figures):
                 column, divisor = _column(measurement)
                 value = figures[measurement]
-                if column is not None and value is not None and value >= 0:
+                if column is not None and value is not None:
                     fields[column] = value / divisor
                     del figures[measurement]
             figures.pop("Operations", figures.pop("Total Operations", None))
