@@ -162,7 +162,6 @@ class State(NamedTuple):
     learned: Learned = Learned()
 
     def as_json(self) -> dict[str, Any]:
-        """Return a dictionary for JSON."""
         return {**self._asdict(), "learned": tuple(self.learned)}
 
     @classmethod
@@ -186,8 +185,6 @@ class _Figures(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """What led to a verdict: see `as_json`."""
-
     parameters: Parameters
     interval: Interval
     rule: str | None = None

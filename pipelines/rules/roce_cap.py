@@ -165,7 +165,6 @@ class State(NamedTuple):
     learned: Learned = Learned()
 
     def as_json(self) -> dict[str, Any]:
-        """Return a dictionary for JSON."""
         return {**self._asdict(), "learned": tuple(self.learned)}
 
     @classmethod
@@ -199,8 +198,6 @@ class _Signalled(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """What led to a verdict: see `as_json`."""
-
     parameters: Parameters
     interval: Interval
     rule: int = 0
@@ -466,7 +463,6 @@ def _leave(p: Parameters, load: _Load, baseline: Medians) -> str | None:
 
 
 def _median(history: tuple[Sample, ...], column: int) -> float | None:
-    """Return the median of the known values."""
     known = sorted([value for sample in history if (value := sample[column]) is not None])
     if not known:
         return None

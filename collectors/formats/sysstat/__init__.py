@@ -97,7 +97,6 @@ class Sysstat:
     name = "sysstat"
 
     def recognises(self, head: bytes) -> bool:
-        """Return whether `head` begins with a document of sadf."""
         begin = head.lstrip(b"\xef\xbb\xbf \t\r\n")
         return _DOCUMENTS.start.match(begin) is not None and not _OF_ANOTHER_COMMAND.match(begin)
 
