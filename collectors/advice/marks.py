@@ -12,7 +12,7 @@ NOTHING = "zeros or blanks alone: there is nothing in it, copy it again"
 ANYTHING_ELSE = "`counterflow parse --formats` lists what is read"
 NAMED = f"export with column names: {NAMES}"
 _RECORD = "record with `nmon -f -t -s 15 -c 5760`"
-_SADF = f"give what `{WRITTEN_BY}` writes (before sysstat 12.4 with -p)"
+_SADF = f"give `{WRITTEN_BY}` (before sysstat 12.4 with -p)"
 _SADF_OR_NMON = f"{_SADF}, or {_RECORD}"
 _PICTURE = "a picture holds no counters: get the file it was drawn from"
 _UNPACK = "unpack it, and give the files in it"
@@ -24,7 +24,7 @@ _PARTITIONS = "SR-IOV ports and partitions are read: `lshwres -r sriov --rsubtyp
 
 
 _NOT_THIS_SYSTEM = "nothing of that system is read: of Unix, AIX and Linux are, recorded by nmon, njmon or sar"
-_OF_SYSSTAT = r'\A\s*\{\s*"sysstat"\s*:(?:(?!"statistics")[^\0])*?"date"\s*:'
+_OF_SYSSTAT = r'\A\s*\{\s*"sysstat"\s*:(?![^\0]*"file-date")(?:(?!"statistics")[^\0])*?"date"\s*:'
 _OF_SADF = r"\A[^\s;]+[\t;]-?\d+[\t;](?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?: [A-Za-z]\S*)?|\d{9,10})"
 
 
@@ -169,12 +169,13 @@ TEXTS = (
     _text(r"\AIDENTIFIER TIMESTAMP +T C ", "a list of errpt", f"it holds events and no counters: {_RECORD}"),
     # workloads
     _text(
-        r"(?i:^\W*\[?(?:current|summary)\]? \w+ *- takes\(s\): )",
+        r"(?i:^\[(?:current|summary)\] \w+ *- takes\(s\): )",
         "output of go-tpc, which has no time",
         "write the work done as a table: time_utc,workload,run_id,unit_of_work,done",
     ),
     _text(
-        r"(?i:\btakes\(s\))|^\*+ properties \*+$|^Run finished, takes \d|\Aoperation,timestamp_us,latency_us$",
+        r"(?i:\btakes\(s\))|^\*+ properties \*+$|^Run finished, takes \d|\Aoperation,timestamp_us,latency_us$"
+        r"|^(?:Avg|Min|Max)  Lan\(us\): ",
         "output of go-ycsb, which has no time",
         _YCSB,
     ),
@@ -191,7 +192,8 @@ TEXTS = (
         "give what YCSB prints with -s",
     ),
     _text(
-        r"\A#\[(?:Logging for|Histogram log|StartTime|BaseTime|Created )|^(?:Tag=[^,\n]*,)?[\d.]+,[\d.]+,[\d.]+,HIST\w"
+        r"\bInterval_Compressed_Histogram\b|\A#\[(?:Logging for|Histogram log|StartTime|BaseTime|Created )"
+        r"|^(?:Tag=[^,\n]*,)?[\d.]+,[\d.]+,[\d.]+,HIST\w"
         r"|\A\s*Value +Percentile +TotalCount",
         "a histogram of latencies, as YCSB and others log them",
         "give what YCSB itself prints with -s",

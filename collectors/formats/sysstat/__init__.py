@@ -61,7 +61,7 @@ POOL_KB |= {"inactive_mb": "inactive", "paging_space_free_mb": "swpfree"}
 SETTINGS = ("sysname", "release", "machine", "number-of-cpus")
 
 WRITTEN_BY = "sadf -j /var/log/sa/saDD -- -A"
-_OF_ANOTHER_COMMAND = re.compile(rb'\{\s*"sysstat"\s*:(?:(?!"statistics")[^\0])*?"date"\s*:')
+_OF_ANOTHER_COMMAND = re.compile(rb'\{\s*"sysstat"\s*:(?![^\0]*"file-date")(?:(?!"statistics")[^\0])*?"date"\s*:')
 """iostat, mpstat and pidstat write `date` where sadf writes `file-date`."""
 _IN_ANOTHER_UNIT = ("rkB", "wkB", "dkB", "avgrq-sz", "avgqu-sz")
 """Figures of a disk that repeat another one in a different unit."""
