@@ -158,7 +158,7 @@ docs: setup ## the documentation as a site below .counterflow/docs; a dead link 
 	@NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict
 	@echo "read it: .venv/bin/python -m http.server --bind 127.0.0.1 --directory .counterflow/docs 8000"
 
-bench: setup chromium openssl ## measure; figures and method go to bench/RESULTS.md
+bench: setup ## measure; figures and method go to bench/RESULTS.md
 	@PATH="$(abspath $(dir $(UV))):$$PATH" $(RUN) bench $(ARGS)  # uv runs the peers
 
 soak: setup ## half the full rate for MINUTES (30), judging memory and open files of every part; goes to bench/RESULTS.md
