@@ -133,7 +133,8 @@ bare-test: setup ## make demo in a container that has only Python, make and git;
 faults: setup prometheus ## inject every fault of docs/guarantees.md into a stack under load; ARGS=--long kills parts 100 times
 	@$(RUN) tests.faults $(ARGS)
 
-fuzz: setup ## look for inputs that break a format, guided by coverage; ARGS="--seconds 3600 --format nmon --keep"
+fuzz: setup ## look for inputs that break a format or a property, guided by coverage; ARGS="--seconds 3600 --format nmon --keep"
+	@$(RUN) pytest --quiet --hypothesis-profile fuzz tests/property
 	@$(RUN) tests.fuzz $(ARGS)
 
 audit: setup ## known vulnerabilities of the packages in uv.lock; queries a service on the network
