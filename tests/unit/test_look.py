@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -18,26 +19,27 @@ from typing import Any
 import pytest
 
 from tests.golden.cases import golden
+from tests.support.command_line import run
 from tests.support.recordings import RECORDINGS
 
 REPOSITORY = Path(__file__).parents[2]
 LINUX = (RECORDINGS / "linux_16n_plain.nmon").read_bytes()
 DAY = golden("sysstat/all_activities").input
 ALONE = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
-"""Runs a command without the rights of root over files."""
+"""What runs a command without the rights of root over files."""
 
 
-def counterflow(
-    *arguments: object, folder: Path, stdin: bytes = b"", before: list[str] | None = None
-) -> subprocess.CompletedProcess[str]:
+def counterflow(*arguments: object, folder: Path, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
     """Run a command in a folder."""
+    with contextlib.chdir(folder):
+        return run(*map(str, arguments), stdin=stdin, COUNTERFLOW_HOME=str(folder / "no-home"), NO_COLOR="1")
+
+
+def without_rights(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command in a folder, in a process without the rights of root over files."""
+    command = [*ALONE, sys.executable, "-m", "counterflow", *arguments]
     environment = {**os.environ, "COUNTERFLOW_HOME": str(folder / "no-home"), "NO_COLOR": "1"}
-    command = [*(before or []), sys.executable, "-m", "counterflow", *map(str, arguments)]
-    done = subprocess.run(
-        command, env=environment, input=stdin, capture_output=True, timeout=60, check=False, cwd=folder
-    )
-    text = done.stdout.decode(), done.stderr.decode()
-    return subprocess.CompletedProcess(command, done.returncode, *text)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False, cwd=folder)
 
 
 def of_data(*arguments: object, folder: Path, stdin: bytes = b"") -> list[dict[str, Any]]:
@@ -135,10 +137,10 @@ def test_a_folder_that_cannot_be_read_is_named_and_the_rest_goes_on(tmp_path: Pa
     message = "error: files/locked: Permission denied; give this user read permission\n"
     try:
         for command in ("look", "summary", "parse"):
-            done = counterflow(command, "files", folder=tmp_path, before=ALONE)
+            done = without_rights(command, "files", folder=tmp_path)
             assert (done.returncode, message in done.stderr) == (1, True), done.stderr
             assert "vm" in done.stdout
-        done = counterflow("look", "files/locked", folder=tmp_path, before=ALONE)
+        done = without_rights("look", "files/locked", folder=tmp_path)
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr.startswith(message)
     finally:
