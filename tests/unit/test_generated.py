@@ -11,6 +11,7 @@ from click.testing import CliRunner
 from counterflow.analysis.culprit import QUIET
 from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
+from counterflow.pipelines.rules import rules
 from counterflow.schemas import agreement
 from counterflow.schemas.definition import datasets
 from counterflow.schemas.migrations import Schema, Script, migrations, schema

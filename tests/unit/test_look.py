@@ -52,7 +52,7 @@ def of_data(*arguments: object, folder: Path, stdin: bytes = b"") -> list[dict[s
 @pytest.mark.parametrize(
     ("content", "system", "begins", "finding"),
     [
-        (DAY + DAY[:2000], "appsrv01", "2026-03-02 00:10:01", "data: cut file 1 time, first in in:136: "),
+        (DAY + DAY[:600], "appsrv01", "2026-03-02 00:10:01", "data: cut file 1 time, first in in:32: "),
         (b"garbage\n" + LINUX, "vm", "2026-11-21 01:41:19", "data: unknown line 1 time, first in in:1: "),
         (
             LINUX.replace(b"\n", b"\n" + b"garbage\n" * 20_000, 1),
@@ -74,7 +74,7 @@ def test_refused_data_that_names_no_system_is_to_watch_for_that_of_its_file(
 
 
 def test_refused_data_of_a_file_of_two_systems_counts_for_neither(tmp_path: Path) -> None:
-    (tmp_path / "in").write_bytes(DAY + DAY.replace(b"appsrv01", b"appsrv02") + DAY[:2000])
+    (tmp_path / "in").write_bytes(DAY + DAY.replace(b"appsrv01", b"appsrv02") + DAY[:600])
     [found] = of_data("in", folder=tmp_path)
     assert (found["system"], found["severity"]) == ("unknown", "watch")
 
