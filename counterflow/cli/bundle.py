@@ -190,8 +190,9 @@ def _print(out: Path, manifest: dict[str, Any], names: Pseudonyms, show: bool, a
         words = f"replaced: {' '.join(names.words)}\nnot replaced: {' '.join(sorted(names.left))}"
         click.echo(inert(words, keep="\n"))
     kinds = ", ".join(f"{count} of {kind}" for kind, count in manifest["replaced"].items()) or "none"
+    packed = len(manifest["files"])
     click.echo(
-        f"{out}: {len(manifest['files'])} file{'s' * (len(manifest['files']) > 1)}, words replaced: {kinds}; none of them is left, figures are the same"
+        f"{out}: {packed} file{'s' * (packed > 1)}, words replaced: {kinds}; none of them is left, figures are the same"
     )
     for name in manifest["unread"]:
         click.echo(inert(f"not read: {name}: a name in it is left, but for these words and what is found by its form"))

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.recordings import RECORDINGS
+
 REPOSITORY = Path(__file__).parents[2]
 
 
@@ -34,14 +36,14 @@ def run(bare: Path, folder: Path, *arguments: str | Path) -> subprocess.Complete
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
-RECORDING = REPOSITORY / "samples/nmon/linux_16n_plain.nmon"
+RECORDING = RECORDINGS / "linux_16n_plain.nmon"
 
 
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
         (["--help"], "Performance counters in, answers out."),
-        (["summary", "--json", RECORDING], '"snapshots":30'),
+        (["look", "--summary", "--json", RECORDING], '"snapshots":30'),
         (["look", "--records", RECORDING], '"dataset":"disk"'),
         (["bundle", RECORDING, "--out", "b.tgz"], "figures are the same"),
         (["study", "simulate", "nvme-story", "--out", "stories"], "nvme"),
