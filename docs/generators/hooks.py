@@ -30,7 +30,6 @@ BELOW: Mapping[str, Callable[[], list[Any]]] = {
     "alerts.md": alerts.navigation,
     "formats/index.md": formats.navigation,
     "kpis/index.md": jobs.navigation,
-    "alerts.md": alerts.navigation,
 }
 """What stands in the navigation below a page."""
 EXAMPLE = elsewhere.CHECKOUT / "collectors/agent.example.yaml"
