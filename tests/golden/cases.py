@@ -1,4 +1,4 @@
-"""Golden cases: what a format yields from an input, as text. `cases/<subject>.case` in its folder has a subject.
+"""Golden cases, as text: what a format yields from an input. `cases/<subject>.case` in its folder has those of one.
 
     zone: Europe/Berlin
     == restarted
