@@ -1,4 +1,4 @@
-"""Golden cases, as text: what a format yields from an input. `cases/<subject>.case` in its folder has those of one.
+"""Golden cases: what a format yields from an input, as text. `cases/<subject>.case` in its folder has a subject's.
 
     zone: Europe/Berlin
     == restarted

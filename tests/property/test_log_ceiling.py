@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 import orjson
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from counterflow.pipelines.rules import Verdict
@@ -17,7 +17,6 @@ from counterflow.pipelines.rules.log_ceiling import RULE, LogInterval, LogState,
 BEGIN = datetime(2026, 11, 21, tzinfo=UTC)
 STATES = {"OK", "WARNING", "CRITICAL", "PATH_DEGRADED", "STALE", "UNKNOWN"}
 BLIND = {"waits_delta": None, "waiting_threads": None, "log_write_ms": None}
-quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite
@@ -56,14 +55,12 @@ def judged(intervals: list[LogInterval], state: LogState = RULE.start, *, carrie
     return verdicts
 
 
-@quick
 @given(series(BLIND))
 def test_without_pressure_inputs_nothing_is_worse_than_a_warning(intervals: list[LogInterval]) -> None:
     verdicts = judged(intervals)
     assert {v.state for v in verdicts} <= {"OK", "WARNING", "STALE", "UNKNOWN"}
 
 
-@quick
 @given(series())
 def test_nothing_becomes_critical_or_degraded_without_pressure(intervals: list[LogInterval]) -> None:
     """Pressure is waits, waiting threads of a fifth of the active ones, or, where neither is known, slow log writes."""
@@ -79,7 +76,6 @@ def test_nothing_becomes_critical_or_degraded_without_pressure(intervals: list[L
         before = verdict.state
 
 
-@quick
 @given(series())
 def test_without_a_ceiling_there_is_never_a_verdict(intervals: list[LogInterval]) -> None:
     for interval, verdict in zip(intervals, judged(intervals), strict=True):
@@ -90,13 +86,11 @@ def test_without_a_ceiling_there_is_never_a_verdict(intervals: list[LogInterval]
             assert "no ceiling" in verdict.reason
 
 
-@quick
 @given(series())
 def test_judging_again_or_with_the_state_carried_as_json_gives_the_same(intervals: list[LogInterval]) -> None:
     assert judged(intervals) == judged(intervals) == judged(intervals, carried=True)
 
 
-@quick
 @given(series(), st.data())
 def test_a_series_judged_in_two_parts_gives_the_same(intervals: list[LogInterval], data: st.DataObject) -> None:
     cut = data.draw(st.integers(0, len(intervals)))
@@ -107,7 +101,6 @@ def test_a_series_judged_in_two_parts_gives_the_same(intervals: list[LogInterval
     assert judged(intervals)[cut:] == judged(intervals[cut:], carried)
 
 
-@quick
 @given(series())
 def test_every_verdict_is_whole(intervals: list[LogInterval]) -> None:
     for verdict in judged(intervals):

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import orjson
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from counterflow.pipelines.rules import Verdict
@@ -14,7 +14,6 @@ from counterflow.pipelines.rules.roce_cap import RULE, LinkInterval, LinkState, 
 
 BEGIN = datetime(2026, 11, 21, tzinfo=UTC)
 STATES = {"OK", "DEMAND_LIMITED", "LIKELY", "SUSPECTED", "CAPPED", "UNKNOWN"}
-quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite
@@ -54,14 +53,12 @@ def judged(intervals: list[LinkInterval], state: LinkState = RULE.start, *, carr
     return verdicts
 
 
-@quick
 @given(series(known=False))
 def test_without_the_physical_load_nothing_is_capped_or_limited_by_demand(intervals: list[LinkInterval]) -> None:
     verdicts = judged(intervals)
     assert {v.state for v in verdicts} | {v.signal for v in verdicts if v.signal} <= {"UNKNOWN", "SUSPECTED"}
 
 
-@quick
 @given(series())
 def test_nothing_becomes_capped_in_an_interval_of_unknown_load(intervals: list[LinkInterval]) -> None:
     before = "OK"
@@ -72,13 +69,11 @@ def test_nothing_becomes_capped_in_an_interval_of_unknown_load(intervals: list[L
         before = verdict.state
 
 
-@quick
 @given(series())
 def test_judging_again_or_with_the_state_carried_as_json_gives_the_same(intervals: list[LinkInterval]) -> None:
     assert judged(intervals) == judged(intervals) == judged(intervals, carried=True)
 
 
-@quick
 @given(series())
 def test_every_verdict_is_whole(intervals: list[LinkInterval]) -> None:
     before, capacity = "UNKNOWN", intervals[0].capacity_pct
