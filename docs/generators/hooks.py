@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
 
 BELOW: Mapping[str, Callable[[], list[Any]]] = {
+    "alerts.md": alerts.navigation,
     "formats/index.md": formats.navigation,
     "kpis/index.md": jobs.navigation,
 }
