@@ -13,9 +13,10 @@ from itertools import groupby
 from typing import Any, Literal, NamedTuple, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from counterflow.base.errors import CounterflowError
+from counterflow.base.strict import Strict
 from counterflow.dashboards.definition import FOLDER, PLATFORMS, boards, metrics_of
 
 ALERTS = FOLDER / "alerts"
@@ -68,11 +69,7 @@ class Site(NamedTuple):
 ONE_MACHINE = Site()
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Sql(_Strict):
+class Sql(Strict):
     """The query of an alert in Grafana: one number, and texts as labels. It fires `above` a limit, or `below` one."""
 
     sql: str
@@ -92,7 +89,7 @@ class Sql(_Strict):
         return {"type": "lt", "params": [self.below]} if self.above is None else {"type": "gt", "params": [self.above]}
 
 
-class Alert(_Strict):
+class Alert(Strict):
     """One alert.
 
     Parameters

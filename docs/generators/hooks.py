@@ -82,7 +82,7 @@ def linked(markdown: str, site_path: str, pages: Mapping[str, str]) -> str:
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Put the pages outside docs/ into the navigation."""
+    """Put the pages that are not named in mkdocs.yml into the navigation."""
     for section in config.nav or []:
         for entries in section.values():
             for index, below in BELOW.items():

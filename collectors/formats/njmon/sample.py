@@ -25,6 +25,7 @@ Leaf = tuple[str, str, Any]
 
 _NOT_FINITE = re.compile(r"(?<=:)(\s*)-?(?:nan|inf)(?=\s*[,}])", re.IGNORECASE)
 _ENGINE = re.compile(r"cpu(\d+)")
+_COUNT = re.compile(r"-?[0-9]+")
 _AGAIN = re.compile(r"#\d+$")
 _AIX_SECTIONS = {"lpar_format1", "cpu_logical_total"}
 _AIX_DISK = re.compile(r"hdisk\d+")
@@ -260,7 +261,7 @@ def _seconds(stamp: Mapping[str, Any], loop: int | None, since: timedelta | None
         return elapsed
     if since is not None:
         return since.total_seconds()
-    if wait is None or wait <= 0:
+    if not wait:
         return None
     return min(wait, _FIRST_WAIT_S) if loop == 0 else wait
 
@@ -391,8 +392,8 @@ def _engines(tree: Tree, refused: Refused) -> Iterator[tuple[str, Fields]]:
         if shares:
             fields["cpu_base"] = "logical"
         count = str(lscpu.get("cpus", ""))
-        if engine == "all" and count.isascii() and count.isdigit() and len(count) < 6:
-            fields["logical_engines"] = float(count)
+        if engine == "all" and _COUNT.fullmatch(count):
+            fields["logical_engines"] = number(float(count))
         yield "system_cpu", fields
 
 
