@@ -13,24 +13,21 @@ from pathlib import Path
 from typing import Annotated, Literal, Self, TypeVar
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from counterflow.base.errors import CounterflowError
+from counterflow.base.strict import Strict
 from counterflow.dashboards.buckets import bucketed, usual_s
 from counterflow.dashboards.runs import overlaid
 
 FOLDER = Path(__file__).parent
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-_Model = TypeVar("_Model", bound=_Strict)
+_Model = TypeVar("_Model", bound=Strict)
 _HINT = "see docs/dashboards.md"
 
 
-class Unit(_Strict):
+class Unit(Strict):
     """A unit: `grafana` is Grafana's name for it, `text` its label on the axis of a printed chart.
 
     `chars` is the number of characters that a value has in a table.
@@ -41,7 +38,7 @@ class Unit(_Strict):
     chars: int = 9
 
 
-class Looks(_Strict):
+class Looks(Strict):
     """Colours by meaning, those of series that a report does not know in advance and of verdict states, and units.
 
     Parameters
@@ -68,7 +65,6 @@ class Looks(_Strict):
 
 @cache
 def looks() -> Looks:
-    """Return the looks of all charts."""
     return Looks.model_validate(_yaml(FOLDER / "looks.yaml"))
 
 
@@ -88,7 +84,7 @@ UnitName = Annotated[str, AfterValidator(_unit)]
 ColourName = Annotated[str, AfterValidator(_colour)]
 
 
-class Series(_Strict):
+class Series(Strict):
     """A series known in advance; its name is the column's.
 
     `line` draws it over a stack, `right` against an axis of its own at the right, `dashed` as a limit.
@@ -117,7 +113,7 @@ class Series(_Strict):
         return self.line or self.right or self.dashed
 
 
-class Threshold(_Strict):
+class Threshold(Strict):
     """A line across the chart: a value that holds for all it shows. A limit that differs by thing is a series."""
 
     at: float
@@ -125,7 +121,7 @@ class Threshold(_Strict):
     colour: ColourName = "limit"
 
 
-class Link(_Strict):
+class Link(Strict):
     """Where a click on a point or row leads: a board, with the variables set from what was clicked.
 
     `variables` maps a variable of the board to a column of the row (`job`), to `time` (the instant clicked) or to
@@ -140,7 +136,7 @@ class Link(_Strict):
     pad: bool = False
 
 
-class Drawing(_Strict):
+class Drawing(Strict):
     """What the definitions of all charts have in common, whichever server they query.
 
     Parameters
@@ -293,12 +289,10 @@ class Chart(Drawing):
 
     @property
     def reads(self) -> set[str]:
-        """Tables and views that the SQL reads."""
         return tables_of(self.sql)
 
     @property
     def variables(self) -> set[str]:
-        """Dashboard variables in the SQL."""
         return variables_of(self.query)
 
 
@@ -322,7 +316,6 @@ class PrometheusChart(Drawing):
 
 
 def tables_of(sql: str) -> set[str]:
-    """Return the tables and views that a statement reads."""
     return set(re.findall(r"\bcounterflow\.(\w+)", sql))
 
 
@@ -336,7 +329,7 @@ def variables_of(sql: str) -> set[str]:
     return set(re.findall(r"\$\{?([a-zA-Z]\w*)", sql))
 
 
-class Panel(_Strict):
+class Panel(Strict):
     """A chart's place on a board: `width` of 24 columns, `height` of about 38 pixels."""
 
     chart: str
@@ -344,7 +337,7 @@ class Panel(_Strict):
     height: int = Field(9, ge=2, le=30)
 
 
-class Row(_Strict):
+class ChartRow(Strict):
     """Panels under a heading, or with an empty title under none; `text` is Markdown above them."""
 
     title: str
@@ -353,7 +346,7 @@ class Row(_Strict):
     collapsed: bool = False
 
 
-class Board(_Strict):
+class Board(Strict):
     """A Grafana dashboard.
 
     Parameters
@@ -388,7 +381,7 @@ class Board(_Strict):
     verdicts: bool = True
     figures: tuple[str, ...] = Field((), max_length=6)
     question: bool = False
-    rows: tuple[Row, ...]
+    rows: tuple[ChartRow, ...]
 
     @property
     def drawings(self) -> list[str]:
@@ -406,7 +399,7 @@ class Board(_Strict):
         return any(name in prometheus_charts() for name in self.drawings)
 
 
-class Variable(_Strict):
+class Variable(Strict):
     """A variable of boards: a query of ClickHouse (`sql`), fixed `values`, or, with neither, a hidden text.
 
     `sql` returns one column, or two: value, text. With `multi` several values can be chosen, with `all` also all.
@@ -441,7 +434,6 @@ PLATFORMS = {
 
 
 def variable_of(board: Board, name: str) -> Variable:
-    """Return a variable as a board has it."""
     variable = variables()[name]
     if name != "system" or not board.one:
         return variable
@@ -472,26 +464,22 @@ def verdict_charts() -> dict[str, Chart]:
 
 @cache
 def prometheus_charts() -> dict[str, PrometheusChart]:
-    """Return all charts that query Prometheus, by name."""
     paths = sorted((FOLDER / "charts" / "prometheus").glob("*.yaml"))
     return _read(PrometheusChart, {path.stem: path for path in paths}, key="name")
 
 
 def drawings() -> dict[str, Chart | PrometheusChart]:
-    """Return all charts by name."""
     return {**charts(), **prometheus_charts()}
 
 
 @cache
 def boards() -> dict[str, Board]:
-    """Return all boards by uid."""
     paths = sorted((FOLDER / "boards").glob("*.yaml"))
     return _read(Board, {f"cf-{path.stem.replace('_', '-')}": path for path in paths}, key="uid")
 
 
 @cache
 def variables() -> dict[str, Variable]:
-    """Return all variables by name."""
     return {name: Variable.model_validate(fields) for name, fields in _yaml(FOLDER / "variables.yaml").items()}
 
 

@@ -27,7 +27,7 @@ import structlog
 from counterflow.collectors.formats.njmon.influx import is_nimon
 from counterflow.collectors.formats.njmon.scan import MAX_SAMPLE, is_njmon, pieces
 from counterflow.collectors.sources.polling.batch import Batch, Cursor, Stream
-from counterflow.collectors.sources.polling.session import Kind, SessionError
+from counterflow.collectors.sources.polling.session import ErrorKind, SessionError
 
 log = structlog.get_logger()
 
@@ -53,7 +53,7 @@ class Received(NamedTuple):
 Keep = Callable[[Received], bool]
 
 
-class Session:
+class ListeningSession:
     """The listening socket. `number` counts how often it was opened."""
 
     def __init__(self, host: str, port: int, protocol: Literal["tcp", "udp"]) -> None:
@@ -79,7 +79,7 @@ class Session:
             server = _Streams(self._at, self._keep, _Stream) if tcp else _Datagrams(self._at, self._offer, _Datagram)
         except OSError as error:
             host, port = self._at
-            raise SessionError(Kind.LOST, f"{host}:{port} cannot be listened on: {error.strerror}") from None
+            raise SessionError(ErrorKind.LOST, f"{host}:{port} cannot be listened on: {error.strerror}") from None
         self._closed.clear()
         self._server = server
         Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True).start()
@@ -95,11 +95,9 @@ class Session:
             server.server_close()
 
     def text(self, error: BaseException) -> str:
-        """Return the content of an error."""
         return " ".join(str(error).split()) or type(error).__name__
 
     def waiting(self) -> Iterator[Received]:
-        """Yield the received samples, until none waits."""
         while True:
             try:
                 yield self._received.get_nowait()
@@ -143,8 +141,7 @@ class Samples:
         self._committed = committed
         self._streams: dict[str, Stream] = {}
 
-    def read(self, session: Session) -> Iterator[Batch]:
-        """Yield a batch for each received sample."""
+    def read(self, session: ListeningSession) -> Iterator[Batch]:
         for sample in session.waiting():
             found = _HOST.search(sample.body)
             host = (
@@ -210,7 +207,6 @@ class _Stream(socketserver.StreamRequestHandler):
             log.warning("a sender's connection ended", peer=peer, error=str(error))
 
     def _sent(self, data: bytes, peer: str) -> None:
-        """Read sample after sample of a connection."""
         began = False
         while data:
             stream = BytesIO(data)

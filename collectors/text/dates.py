@@ -1,6 +1,7 @@
 """Dates and times as people export them: ISO, Db2's dots, day, month and year in any order, names of months, AM and PM.
 
-An order of day, month and year is never guessed: it is given, or the only one that the dates of a file allow.
+An order of day, month and year is never guessed: it is given, or the only one that the dates of a file allow. That is
+why dateutil does not parse them: it guesses. Zones are zoneinfo's.
 """
 
 from __future__ import annotations
@@ -114,7 +115,6 @@ def only_order(texts: Iterable[str]) -> str | None:
 
 
 def inferred(order: str) -> Reject:
-    """Return the reject that reports an inferred order."""
     detail = f"the order of its dates is {order}, the only one that all of them allow; --date-order overrides it"
     return Reject(Reason.INFERRED, detail, "all")
 

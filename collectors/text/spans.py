@@ -18,7 +18,6 @@ _LONGEST_S = 86_400.0
 
 
 def holds(spans: Spans, ts: str) -> bool:
-    """Return whether an instant was read."""
     return any(begin < ts <= end for begin, end in spans)
 
 

@@ -32,12 +32,9 @@ Given = tuple[tuple[str, ...], Any, dict[str, Any]]
 
 
 class RuleName(click.ParamType[Rule[Any, Any, Any]]):
-    """A rule by its name."""
-
     name = "rule"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Rule[Any, Any, Any]:
-        """Return the rule, or fail with a list of all rules."""
         found = rules().get(value)
         return found or self.fail(f"there is no rule `{value}`; there is {', '.join(rules())}", param, ctx)
 

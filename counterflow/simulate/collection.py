@@ -14,7 +14,7 @@ from random import Random
 from counterflow.collectors.formats.ibmi_tables.description import TIME_FIELDS
 from counterflow.simulate import machine
 from counterflow.simulate.layout import READS_FOR_UPDATE, Row, interval_fields
-from counterflow.simulate.model import Disks, Jobs, Partition, Run
+from counterflow.simulate.model import Disks, Jobs, MirrorRun, Partition
 from counterflow.simulate.spread import apportion, uneven
 from counterflow.simulate.timeline import Placed
 
@@ -33,7 +33,7 @@ OTHER_WAIT_US = 10_000
 Rows = dict[str, list[Row]]
 
 
-def collect(system: str, placed: Sequence[Placed[Run]], random: Random) -> Rows:
+def collect(system: str, placed: Sequence[Placed[MirrorRun]], random: Random) -> Rows:
     """Return the rows of `system` over all its runs, by table."""
     rows: Rows = {"QAPMSYSTEM": [], "QAPMJOBMI": [], "QAPMJOBOS": [], "QAPMJOBWT": []}
     identities = count(1)
@@ -54,7 +54,7 @@ def collect(system: str, placed: Sequence[Placed[Run]], random: Random) -> Rows:
     return {table: found for table, found in rows.items() if found}
 
 
-def _system(partition: Partition, placed: Placed[Run]) -> Iterator[Row]:
+def _system(partition: Partition, placed: Placed[MirrorRun]) -> Iterator[Row]:
     """Yield processor time of dedicated processors."""
     if partition.cores is None or partition.cpu_pct is None:
         return
@@ -67,7 +67,7 @@ def _system(partition: Partition, placed: Placed[Run]) -> Iterator[Row]:
 
 
 def _jobs(
-    jobs: Jobs, placed: Placed[Run], random: Random, identities: Iterator[int]
+    jobs: Jobs, placed: Placed[MirrorRun], random: Random, identities: Iterator[int]
 ) -> Iterator[tuple[Row, dict[str, Row]]]:
     """Yield each job in each interval: the fields common to both files, and the counters of each."""
     shares = uneven(jobs.count, random, JOB_NOISE)
@@ -79,11 +79,10 @@ def _jobs(
     transactions = counted(jobs.transactions_s)
     response_ms = apportion(round(sum(transactions) * jobs.response_s * 1000), transactions)
     cpu_us = counted(jobs.cores * 1e6)
-    commits = counted(jobs.commits_s)
     logical = {
         "JBLRD": counted(jobs.reads_s),
         "JBLWT": counted(jobs.inserts_s),
-        "JBDBU": [a + b for a, b in zip(counted(jobs.changes_s), commits, strict=True)],
+        "JBDBU": counted(jobs.changes_s),
     }
     on_disk: dict[str, list[int]] = {}
     if jobs.on_disk:
@@ -97,8 +96,8 @@ def _jobs(
         by_job: Row = {
             "JBSSYS": jobs.subsystem,
             **{field: counts[at] for field, counts in logical.items()},
-            **{f"{field}SQL": counts[at] if jobs.sql else 0 for field, counts in logical.items()},
-            "JBBCO": commits[at],
+            **{f"{field}SQL": 0 for field in logical},
+            "JBBCO": 0,
             "JBBRO": 0,
         }
         if for_update is not None:

@@ -23,7 +23,6 @@ class Execution(NamedTuple):
 
 
 def lines(executions: Iterable[Execution]) -> Iterator[str]:
-    """Yield the file."""
     yield HEADER
     for e in executions:
         for at, done in zip((e.begin, *e.ends), accumulate(e.counts, initial=0), strict=True):

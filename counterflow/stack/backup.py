@@ -20,7 +20,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from counterflow.base.clickhouse import ClickHouseError
 from counterflow.base.errors import CounterflowError
-from counterflow.pipelines.landing.consumer import GROUP
+from counterflow.pipelines.landing.broker import GROUP
 from counterflow.schemas.migrations import migrate
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.install import exclusive
@@ -33,7 +33,7 @@ _LEFT_S = 30
 """For ten seconds Kafka keeps a stopped lander in its group, and refuses offsets from anyone else."""
 
 
-class Landed(BaseModel):
+class LandedOffset(BaseModel):
     """The first offset of a topic-partition that is not in the copy; `topic_id` is Kafka's unique id of the topic."""
 
     topic: str
@@ -42,7 +42,7 @@ class Landed(BaseModel):
     offset: int
 
 
-_offsets = TypeAdapter(list[Landed])
+_offsets = TypeAdapter(list[LandedOffset])
 
 
 def backup(settings: StackSettings, name: str) -> Path:
@@ -57,7 +57,7 @@ def backup(settings: StackSettings, name: str) -> Path:
         committed = _committed(settings)
         ids = _ids(settings, {one.topic for one in committed})
         landed = [
-            Landed(topic=one.topic, topic_id=ids[one.topic], partition=one.partition, offset=one.offset)
+            LandedOffset(topic=one.topic, topic_id=ids[one.topic], partition=one.partition, offset=one.offset)
             for one in committed
             if one.topic in ids
         ]
@@ -88,7 +88,7 @@ def restore(settings: StackSettings, name: str) -> int:
     return sum(max(0, offset - had.get(place, 0)) for place, offset in since.items())
 
 
-def offsets(settings: StackSettings, name: str) -> list[Landed]:
+def offsets(settings: StackSettings, name: str) -> list[LandedOffset]:
     """Return the offset up to which each partition had landed when the copy `name` was made.
 
     Raises `CounterflowError` where there is no such copy, or it cannot be read.
@@ -141,7 +141,6 @@ def _explained(hint: str) -> Iterator[None]:
 
 
 def _committed(settings: StackSettings) -> list[TopicPartition]:
-    """Return the lander's committed offsets."""
     admin = AdminClient({**settings.kafka("admin").client, "log_level": 0})
     groups = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(GROUP)], request_timeout=_TIMEOUT_S)
     return [one for one in groups[GROUP].result().topic_partitions or [] if one.offset >= 0]
@@ -158,7 +157,6 @@ def _ids(settings: StackSettings, topics: Set[str]) -> dict[str, str]:
 
 
 def _go_back(settings: StackSettings, offsets: Mapping[tuple[str, int], int]) -> None:
-    """Rewind the lander to the end of the copy."""
     admin = AdminClient({**settings.kafka("admin").client, "log_level": 0})
     wanted = ConsumerGroupTopicPartitions(GROUP, [TopicPartition(*place, offset) for place, offset in offsets.items()])
 

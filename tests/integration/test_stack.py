@@ -32,8 +32,9 @@ from counterflow.stack.settings import StackSettings
 from tests.support.agents import AgentProcess, until
 from tests.support.dds import Authority
 from tests.support.ports import is_free
+from tests.support.recordings import RECORDINGS
 
-SAMPLE = Path(__file__).parents[2] / "samples/nmon/linux_16n_plain.nmon"
+SAMPLE = RECORDINGS / "linux_16n_plain.nmon"
 PARTS = {"supervisor", "kafka", "clickhouse", "jobmanager", "taskmanager", "lander", "exporter", "jobs", "health"}
 NewStack = Callable[[], StackSettings]
 AUTHENTICATION_FAILED, NOT_ENOUGH_PRIVILEGES, READONLY = 516, 497, 164

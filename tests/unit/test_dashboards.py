@@ -131,7 +131,7 @@ class _Refusing(ClickHouse):
 
 def test_the_sql_of_each_alert_is_checked() -> None:
     wrong = {one.name for one in check(_Refusing(), published()) if one.thing == "alert" and one.state == "error"}
-    assert wrong == {f"cf-{alert.slug}" for alert in alerts().values() if alert.grafana}
+    assert wrong == {f"cf-{alert.name}" for alert in alerts().values() if alert.grafana}
 
 
 def test_a_board_without_prometheus_knows_no_other_data_source() -> None:

@@ -20,9 +20,10 @@ import pytest
 
 from tests.golden.cases import golden
 from tests.support.command_line import run
+from tests.support.recordings import RECORDINGS
 
 REPOSITORY = Path(__file__).parents[2]
-LINUX = (REPOSITORY / "samples/nmon/linux_16n_plain.nmon").read_bytes()
+LINUX = (RECORDINGS / "linux_16n_plain.nmon").read_bytes()
 DAY = golden("sysstat/all_activities").input
 ALONE = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
 """What runs a command without the rights of root over files."""

@@ -10,7 +10,7 @@ import pytest
 from counterflow.stack.settings import StackSettings
 from tests.support.command_line import run
 
-SAMPLE = Path(__file__).parents[2] / "samples/nmon/linux_16n_plain.nmon"
+SAMPLE = Path(__file__).parents[2] / "samples/nmon/linux_16n_plain.nmon.gz"
 NEED_A_STACK = (
     ("audit",),
     ("backup", "a"),

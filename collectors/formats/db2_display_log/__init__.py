@@ -66,12 +66,9 @@ class Log:
 
 
 class Db2DisplayLog:
-    """Listings of -DISPLAY LOG."""
-
     name = "db2_display_log"
 
     def recognises(self, head: bytes) -> bool:
-        """Return whether a listing begins in `head`."""
         return any(_BEGINS.search(text(line)) for line in head.split(b"\n") if b"DSNJ370I" in line)
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:

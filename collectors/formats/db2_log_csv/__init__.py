@@ -67,12 +67,9 @@ class LogCsvState:
 
 
 class Db2LogCsv:
-    """Rows of log statistics."""
-
     name = SOURCE
 
     def recognises(self, head: bytes) -> bool:
-        """Return whether the first line of `head` names the columns."""
         return any(_header(line) is not None for line in first_lines(head))
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:

@@ -20,7 +20,6 @@ class HmcPcm:
     name = "hmc_pcm"
 
     def recognises(self, head: bytes) -> bool:
-        """Return whether a document begins in `head`."""
         return _DOCUMENTS.start.search(head) is not None
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:

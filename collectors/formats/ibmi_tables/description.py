@@ -12,8 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
+from counterflow.base.strict import Strict
 from counterflow.schemas.definition import load_yaml
 
 FOLDER = Path(__file__).parent / "tables"
@@ -51,11 +50,7 @@ _TIME_UNITS = ("s", "ms", "µs", "hundredths of s")
 _BINARY = re.compile(r"(H|X|BINCHAR|BINARY)\b")
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Described(_Strict):
+class Described(Strict):
     """One field: its IBM type (`PD(11,0)`, `C(10)`, `BIGINT`), and for a number unit and kind.
 
     `number` and `text` are types that the source does not specify further.
@@ -91,13 +86,15 @@ class Described(_Strict):
         return self.form == "number" and (counts or _WHOLE.match(self.type) is not None)
 
 
-class Filled(_Strict):
+class Filled(Strict):
     """The rows of one dataset that a row of the table becomes.
 
     `columns` holds for each dataset column an expression over fields (see `expression`). With `repeat` there is one row
     for each number of the range, written `{n}`, or `{nn}` with two digits. Rows for which `when` is 0 or null are left
     out. Columns in `previous` are running counts, sent with their value at the preceding sample (`prev_…`); columns in
-    `difference` are sent as the difference from it. Both need a table with one row per instance and sample.
+    `difference` are sent as the difference from it. Both need a table with one row per instance and sample. Rows that
+    share their value of the column `unit` are its paths: one that repeats the running counts of the first is the same
+    I/O again, and no leaf.
     """
 
     dataset: str
@@ -106,9 +103,10 @@ class Filled(_Strict):
     when: str | None = None
     previous: tuple[str, ...] = ()
     difference: tuple[str, ...] = ()
+    unit: str | None = None
 
 
-class Description(_Strict):
+class Description(Strict):
     """One table.
 
     `recognised_by` are columns that together no other table has; `instance` is the expression that identifies the
@@ -182,7 +180,6 @@ def _by_heading(table: str) -> dict[str, str]:
 
 @cache
 def tables() -> dict[str, Description]:
-    """Return every description by the name of its table, sorted."""
     return {path.stem: _load(path) for path in sorted(FOLDER.glob("*.yaml"))}
 
 

@@ -27,6 +27,8 @@ _FORGET = timedelta(hours=1)
 """An instance whose running counts were not seen for this long begins anew."""
 _MOST_TEXTS = 1_000
 """Instances whose texts are remembered although they are gone: connections and jobs come with ever new names."""
+NOT_CONFIGURED = "0"
+"""The number of all units that are not configured."""
 _SHOWN = 20
 _MOST_ROWS = 1_000
 """Rows that are converted together."""
@@ -153,6 +155,7 @@ class Reader:
         self._waiting = 0
         self._seen: set[str] = set()
         self._refused: set[str] = set()
+        self._units: dict[str, Fields] = {}  # the running counts of the first row of each unit
         self._counts: Counter[str] = Counter()
         self.ends: dict[str, tuple[str, float | None]] = {}
         """The end and length of each interval that was read, by its number."""
@@ -208,7 +211,7 @@ class Reader:
                 del texts[instance]
         self._interval = self._last = self._seconds = None
         self._alike, self._stamps = {}, {}
-        self._seen, self._refused, self._counts = set(), set(), Counter()
+        self._seen, self._refused, self._units, self._counts = set(), set(), {}, Counter()
         return items
 
     def row(self, row: Row, place: object = None, *, typed: bool = False) -> Items:
@@ -327,13 +330,18 @@ class Reader:
         """Let a row wait; return the items of those that waited long enough."""
         layout = self.layout
         seconds = row[layout.seconds] if layout.seconds is not None else self._seconds
+        items: Items = []
+        written = seconds
         if type(seconds) is not float:
             seconds = _seconds(seconds)
-        items: Items = []
+        if (seconds is None or seconds < 0) and str(written or "").strip() and "INTSEC" not in self._refused:
+            self._refused.add("INTSEC")
+            detail = f"expected the length of the interval in seconds, found {str(written).strip():.40}"
+            items.append(self._reject(Reason.NOT_A_NUMBER, detail, "part"))
         batch = self._batch
         if batch is None or batch.seconds != seconds or len(batch.rows) == _MOST_ROWS:
             place = self._at
-            items = self.flush()
+            items += self.flush()
             self._at = place
             alike = self._alike.setdefault(seconds, _Alike(self._envelope(seconds), {}))
             batch = self._batch = _Batch(seconds, alike)
@@ -363,6 +371,7 @@ class Reader:
                     self._at = batch.places[at]
                     known = {name: value for name, value in zip(values, each, strict=True) if value is not None}
                     record = Record(dataset, {**envelope, **known})
+                    found += ((at, reject) for reject in self._paths(dataset, record.fields))
                     found += ((at, reject) for reject in self._since_before(instances[at], dataset, record.fields))
                     found.append((at, record))
             elif self._since_baseline[dataset] and self._overlaps(batch.seconds):
@@ -480,7 +489,6 @@ class Reader:
             self._waiting += len(values)
 
     def _tables(self) -> list[Table]:
-        """Return the waiting rows of the open interval as tables."""
         tables = []
         for envelope, waiting in self._alike.values():
             tables += [
@@ -583,6 +591,26 @@ class Reader:
         for name in averages:
             del columns[name]
         return self._not_reset(dataset, f"no {', '.join(averages)}", stated, apart_s)
+
+    def _paths(self, dataset: str, columns: Fields) -> list[Reject]:
+        """Set whether a row is of I/O that no other row of its unit counts; return a note where it first decides.
+
+        The rule is that of WRKDSKSTS: a row that repeats the counts of the unit's first row is the same I/O again.
+        """
+        filled = self._filled[dataset]
+        unit = columns.get(filled.unit) if filled.unit else None
+        counts = {name: columns[name] for name in filled.difference if name in columns}
+        if unit in (None, NOT_CONFIGURED) or not counts:
+            return []
+        if unit not in self._units:
+            self._units[unit] = counts
+            return []
+        columns["leaf"] = counts != self._units[unit]
+        if self._state.get("paths"):
+            return []
+        self._state["paths"] = True
+        detail = "one that repeats the counts of the first is not counted again (unverified)"
+        return [self._reject(Reason.DUPLICATE_ROW, f"units have several rows, as {unit} has: {detail}", "all")]
 
     def _overlaps(self, seconds: float | None) -> bool:
         """Return whether a row covers time that the row before covers as well: its baseline was not reset since."""

@@ -25,6 +25,7 @@ Leaf = tuple[str, str, Any]
 
 _NOT_FINITE = re.compile(r"(?<=:)(\s*)-?(?:nan|inf)(?=\s*[,}])", re.IGNORECASE)
 _ENGINE = re.compile(r"cpu(\d+)")
+_COUNT = re.compile(r"-?[0-9]+")
 _AGAIN = re.compile(r"#\d+$")
 _AIX_SECTIONS = {"lpar_format1", "cpu_logical_total"}
 _AIX_DISK = re.compile(r"hdisk\d+")
@@ -69,7 +70,6 @@ class Refused:
     fields: dict[Reason, list[str]] = field(default_factory=dict)
 
     def add(self, reason: Reason, path: Iterable[str], value: object) -> None:
-        """Note one field."""
         self.fields.setdefault(reason, []).append(f"{'.'.join(path)}: {value}")
 
 
@@ -261,7 +261,7 @@ def _seconds(stamp: Mapping[str, Any], loop: int | None, since: timedelta | None
         return elapsed
     if since is not None:
         return since.total_seconds()
-    if wait is None or wait <= 0:
+    if not wait:
         return None
     return min(wait, _FIRST_WAIT_S) if loop == 0 else wait
 
@@ -352,7 +352,6 @@ def _measured(
 
 
 def _counter(section: str, instance: str, name: str, value: object, refused: Refused) -> Iterator[tuple[str, Fields]]:
-    """Yield a number that no dataset models."""
     unit, kind = key.semantics(section, name)
     path = (section, instance, name) if instance else (section, name)
     figure = _checked(value, path, refused, signed=kind not in ("rate", "percent"))
@@ -393,8 +392,8 @@ def _engines(tree: Tree, refused: Refused) -> Iterator[tuple[str, Fields]]:
         if shares:
             fields["cpu_base"] = "logical"
         count = str(lscpu.get("cpus", ""))
-        if engine == "all" and count.isascii() and count.isdigit() and len(count) < 6:
-            fields["logical_engines"] = float(count)
+        if engine == "all" and _COUNT.fullmatch(count):
+            fields["logical_engines"] = number(float(count))
         yield "system_cpu", fields
 
 

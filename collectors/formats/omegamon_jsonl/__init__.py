@@ -87,8 +87,6 @@ class OmegamonJsonl:
 
 
 class _Reading:
-    """One reading: the mapping of the site, and the state."""
-
     def __init__(self, context: Context, state: OmegamonState) -> None:
         self.state = state
         self.mistakes: list[Reject] = []
@@ -101,7 +99,6 @@ class _Reading:
                 self._fillings[item.table].append(item)
 
     def line(self, line: Line) -> Iterator[Record | Reject]:
-        """Yield the records of a line; a reject gets its place."""
         if not line.data.strip():
             return
         for item in self._items(line):

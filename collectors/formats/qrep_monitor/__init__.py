@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any, BinaryIO, NamedTuple
 
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
-from counterflow.collectors.text.csv_rows import CsvRows, Row, as_kept, first_lines, is_csv_of, read_items
+from counterflow.collectors.text.csv_rows import CsvRow, CsvRows, as_kept, first_lines, is_csv_of, read_items
 from counterflow.collectors.text.dates import inferred, instant, only_order
 from counterflow.collectors.text.numbers import Ambiguous, number_within
 from counterflow.collectors.text.periods import missing_between, remembered
@@ -101,8 +101,6 @@ _DEL = re.compile(r'"?\d{4}-\d\d-\d\d-\d\d\.\d\d\.\d\d(\.\d+)?"?[,;\t]"?(\d{4}-\
 
 
 class QrepMonitor:
-    """CSV of the monitor tables of Q Replication."""
-
     name = "qrep_monitor"
 
     def recognises(self, head: bytes) -> bool:
@@ -118,7 +116,7 @@ class QrepMonitor:
         rows = CsvRows(stream, context, position, _is_header, WAY_OUT, unnamed=unnamed)
         if context.complete and context.date_order is None and "order" not in rows.memory:
             every = CsvRows(stream, context, position, _is_header, WAY_OUT, unnamed=unnamed).items()
-            order = only_order(row.values[TIME] for row in every if isinstance(row, Row) and row.values[TIME])
+            order = only_order(row.values[TIME] for row in every if isinstance(row, CsvRow) and row.values[TIME])
             if order is not None:
                 rows.memory["order"] = order
                 yield replace(inferred(order), system=context.system)
@@ -192,7 +190,6 @@ class _Row:
         before |= {"ts": fields["ts"], "apart_s": remembered(apart_s, before["apart_s"])}
 
     def _fill(self, fields: Fields, instant: datetime) -> Iterator[Reject]:
-        """Add the columns of the dataset."""
         for column, name in self._times.items():
             if column not in self._values or self._values[column].startswith(_NEVER):
                 continue
@@ -251,7 +248,6 @@ def _is_header(names: Collection[str]) -> bool:
 
 
 def _table(names: Collection[str]) -> Table | None:
-    """Return the table that has these columns."""
     if TIME not in names:
         return None
     for table in TABLES:

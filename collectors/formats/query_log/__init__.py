@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any, BinaryIO, NamedTuple
 
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
-from counterflow.collectors.text.csv_rows import CsvRows, Row, is_csv_of, utc
+from counterflow.collectors.text.csv_rows import CsvRow, CsvRows, is_csv_of, utc
 from counterflow.collectors.text.stamps import iso
 
 REQUIRED = ("workload", "query", "start", "end")
@@ -30,8 +30,6 @@ MAX_RUNS = 1000
 
 
 class Query(NamedTuple):
-    """One query."""
-
     query: str
     user: str
     begin: datetime
@@ -44,12 +42,9 @@ Runs = dict[str, Any]
 
 
 class QueryLog:
-    """CSV of queries."""
-
     name = "query_log"
 
     def recognises(self, head: bytes) -> bool:
-        """Return whether the first line of `head` names the columns."""
         return is_csv_of(head, _is_header)
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
@@ -91,7 +86,7 @@ def _is_header(names: Collection[str]) -> bool:
     return set(REQUIRED) <= set(names)
 
 
-def _query(row: Row, memory: Runs) -> tuple[Run, Query] | Reject:
+def _query(row: CsvRow, memory: Runs) -> tuple[Run, Query] | Reject:
     values = {"run_id": "", "user": "", "status": ""} | row.values
     if not values["workload"]:
         return Reject(Reason.OUT_OF_RANGE, "expected workload, found nothing", "none")

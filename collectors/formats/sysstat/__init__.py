@@ -61,7 +61,7 @@ POOL_KB |= {"inactive_mb": "inactive", "paging_space_free_mb": "swpfree"}
 SETTINGS = ("sysname", "release", "machine", "number-of-cpus")
 
 WRITTEN_BY = "sadf -j /var/log/sa/saDD -- -A"
-_OF_ANOTHER_COMMAND = re.compile(rb'\{\s*"sysstat"\s*:(?:(?!"statistics")[^\0])*?"date"\s*:')
+_OF_ANOTHER_COMMAND = re.compile(rb'\{\s*"sysstat"\s*:(?![^\0]*"file-date")(?:(?!"statistics")[^\0])*?"date"\s*:')
 """iostat, mpstat and pidstat write `date` where sadf writes `file-date`."""
 _IN_ANOTHER_UNIT = ("rkB", "wkB", "dkB", "avgrq-sz", "avgqu-sz")
 """Figures of a disk that repeat another one in a different unit."""
@@ -97,7 +97,6 @@ class Sysstat:
     name = "sysstat"
 
     def recognises(self, head: bytes) -> bool:
-        """Return whether `head` begins with a document of sadf."""
         begin = head.lstrip(b"\xef\xbb\xbf \t\r\n")
         return _DOCUMENTS.start.match(begin) is not None and not _OF_ANOTHER_COMMAND.match(begin)
 
@@ -250,8 +249,8 @@ def _cpu(entry: Mapping[str, Any], processors: Any) -> Fields:
         if known := [figures[part] for part in parts if part in figures]:
             fields[column] = round(sum(known), 2)
             fields["cpu_base"] = "logical"
-    if fields["engine"] == "all" and isinstance(processors, int):
-        fields["logical_engines"] = float(processors)
+    if fields["engine"] == "all" and (engines := number(processors)) is not None:
+        fields["logical_engines"] = engines
     return fields
 
 

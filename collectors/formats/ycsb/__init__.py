@@ -20,7 +20,11 @@ MAX_MESSAGES = 20
 MAX_FIGURES = 100_000
 """Lines of a summary that are read; buckets of histograms are the most of them."""
 
-_YCSB = re.compile(rb"^YCSB Client \S|^\[OVERALL\], RunTime\(ms\), \d|\d sec: \d+ operations;", re.MULTILINE)
+_YCSB = re.compile(
+    rb"^YCSB Client \S|^\[OVERALL\], RunTime\(ms\), -?\d|^(?!.*\d:\d\d:\d\d \d+ sec: ).*\d sec: \d+ operations;",
+    re.MULTILINE,
+)
+"""A time without milliseconds is of YCSB-cpp, whose figures cover the run up to the line."""
 _STAMP = re.compile(r"\s*\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*\s*")
 
 
@@ -42,7 +46,6 @@ class Ycsb:
     name = "ycsb"
 
     def recognises(self, head: bytes) -> bool:
-        """Return whether `head` holds a line that only YCSB prints."""
         return _YCSB.search(head) is not None
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
@@ -55,8 +58,6 @@ class Ycsb:
 
 
 class _Reading:
-    """One reading of one file."""
-
     def __init__(self, stream: BinaryIO, context: Context, position: Position) -> None:
         self._stream = stream
         self._context = context

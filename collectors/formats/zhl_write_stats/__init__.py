@@ -82,7 +82,6 @@ class ZhlWriteStats:
     name = "zhl_write_stats"
 
     def recognises(self, head: bytes) -> bool:
-        """Return whether a report begins in `head`."""
         return _BEGINS.search(text(head)) is not None
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:

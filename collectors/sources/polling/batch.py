@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Protocol, TypeVar
 
-from counterflow.collectors.sources.polling.session import Kind, Session, SessionError
+from counterflow.collectors.sources.polling.session import ErrorKind, Session, SessionError
 
 ABSENT_S = 3600.0
 """Time after which a missing view is queried again."""
@@ -42,7 +42,6 @@ class Batch:
 
     @property
     def is_answer(self) -> bool:
-        """Return whether the system answered."""
         return bool(self.columns or self.body)
 
 
@@ -78,7 +77,6 @@ class Stream:
 
     @property
     def is_absent(self) -> bool:
-        """Return whether the system recently reported that it lacks this."""
         return time.monotonic() < self._absent_until
 
     def reached(self, began: float, columns: tuple[str, ...] = (), rows: Sequence[Any] = (), **reached: Any) -> Batch:
@@ -94,9 +92,9 @@ class Stream:
         ------
         SessionError : the connection is gone, which is not this query's trouble.
         """
-        if error.kind in (Kind.LOST, Kind.REFUSED):
+        if error.kind in (ErrorKind.LOST, ErrorKind.REFUSED):
             raise error
-        if error.kind is Kind.ABSENT:
+        if error.kind is ErrorKind.ABSENT:
             self._absent_until = time.monotonic() + ABSENT_S
         if str(error) != self.position.get("trouble"):
             self.position = {**self.position, "trouble": str(error)}

@@ -11,7 +11,7 @@ from counterflow.base.errors import CounterflowError
 _LONGEST_TEXT = 500
 
 
-class Kind(StrEnum):
+class ErrorKind(StrEnum):
     """What an error means for the next query."""
 
     LOST = "lost"  # connect again
@@ -23,7 +23,7 @@ class Kind(StrEnum):
 class SessionError(Exception):
     """The system, or the way to it, failed or refused; the text does not hold the password."""
 
-    def __init__(self, kind: Kind, text: str) -> None:
+    def __init__(self, kind: ErrorKind, text: str) -> None:
         super().__init__(text)
         self.kind = kind
 
@@ -69,21 +69,18 @@ class Password:
         try:
             self._last = self._read()
         except CounterflowError as error:
-            raise SessionError(Kind.LOST, error.message) from None
+            raise SessionError(ErrorKind.LOST, error.message) from None
         if self._last == self._refused:
-            raise SessionError(Kind.REFUSED, "waiting for another password; the last one was refused")
+            raise SessionError(ErrorKind.REFUSED, "waiting for another password; the last one was refused")
         return self._last
 
     def refused(self) -> None:
-        """Remember that the system refused the offered password."""
         self._refused = self._last
 
     def accepted(self) -> None:
-        """Forget the refused password."""
         self._refused = None
 
     def text(self, error: BaseException) -> str:
-        """Return the content of an error, without the password."""
         text = " ".join(str(error).split()) or type(error).__name__
         for secret in (self._last, repr(self._last)[1:-1]):
             text = text.replace(secret, "***") if secret else text

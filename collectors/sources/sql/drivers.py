@@ -11,9 +11,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from counterflow.base.errors import CounterflowError
+from counterflow.base.strict import Strict
 
 DRIVERS = {
     "mapepire": "counterflow.collectors.sources.sql.mapepire",
@@ -27,14 +28,12 @@ LOST_STATE = "08001"
 """SQLSTATE of a connection that cannot be made or is gone."""
 
 
-class Target(BaseModel):
+class Target(Strict):
     """A system to connect to and how; never the password.
 
     `ca` is a PEM file with the authority, or the certificate itself, by which the system is trusted, instead of those
     that the machine trusts. `properties` are handed to the driver as they are.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     host: str = Field(pattern=r"^[A-Za-z0-9._:-]+$")
     port: int | None = Field(None, ge=1, le=65535)
@@ -52,29 +51,21 @@ class Cursor(Protocol):
         """One sequence per column, the name first."""
         ...
 
-    def execute(self, sql: str, parameters: Sequence[Any] = ..., /) -> Any:
-        """Run a statement."""
-        ...
+    def execute(self, sql: str, parameters: Sequence[Any] = ..., /) -> Any: ...
 
     def fetchmany(self, size: int, /) -> Iterable[Sequence[Any]]:
         """Return the next rows, none at the end."""
         ...
 
-    def close(self) -> None:
-        """Close the statement."""
-        ...
+    def close(self) -> None: ...
 
 
 class Connection(Protocol):
     """A connection; statements take effect at once."""
 
-    def cursor(self) -> Cursor:
-        """Return a new cursor."""
-        ...
+    def cursor(self) -> Cursor: ...
 
-    def close(self) -> None:
-        """End the connection."""
-        ...
+    def close(self) -> None: ...
 
 
 class Driver(Protocol):
