@@ -142,7 +142,9 @@ def interval(before: datetime, now: datetime, steps: int, nominal: float | None)
     does not have, give or take half an interval and ten minutes at most - is it the nominal interval of the recording.
     """
     elapsed = (now - before).total_seconds()
-    if elapsed <= 0:
+    if elapsed == 0:
+        return Interval(nominal, "the stamp of the preceding snapshot is the same")
+    if elapsed < 0:
         return Interval(nominal, f"the clock went back {-elapsed:g} s since the preceding snapshot")
     if nominal is not None:
         excess = elapsed - steps * nominal
