@@ -25,8 +25,8 @@ def is_gap(apart_s: float, usual_s: float) -> bool:
 
 
 def gap(apart_s: float, usual_s: float) -> str:
-    """Return the words for a gap: its length, and how many intervals are missing."""
-    return f"{apart_s:.0f} s since the sample before, {int(apart_s / usual_s):,} intervals"
+    """Return the words for a gap: its length, and how many intervals of the usual length it has."""
+    return f"{apart_s:.0f} s, {int(apart_s / usual_s):,} intervals"
 
 
 def missing_between(apart_s: float, before_s: Sequence[float]) -> str | None:

@@ -19,6 +19,7 @@ from counterflow.collectors.text.attributes import Attributes, are_names, attrib
 from counterflow.collectors.text.codepages import text
 from counterflow.collectors.text.dates import local_time
 from counterflow.collectors.text.lines import Line, read_lines
+from counterflow.collectors.text.periods import gap, is_gap
 from counterflow.collectors.text.settings import changes
 from counterflow.collectors.text.spans import Spans, joined
 from counterflow.collectors.text.stamps import iso, to_utc
@@ -188,6 +189,9 @@ def _sample(partition: str, sample: dict[str, Any], envelope: Fields, state: Lpa
         return  # another list begins: of the samples beside this one, the file has some before, or later
     else:
         state.read[partition] = joined(read, begin, end)
+        usual_s, sample["apart_s"] = other.get("apart_s"), seconds
+        if usual_s is not None and is_gap(seconds, usual_s):
+            yield Reject(Reason.SAMPLE_MISSING, f"{system}: between {begin} and {end} {gap(seconds, usual_s)}", "all")
         if min(past.values()) < 0 or past[OF_TIME] == 0:
             yield Reject(Reason.RESTARTED, f"{system}: cycles counted anew between {begin} and {end}", "all")
             return

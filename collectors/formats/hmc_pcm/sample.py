@@ -81,6 +81,9 @@ def items(tree: Any, state: PcmState, context: Context) -> Iterator[Item]:
         instant = instant.replace(microsecond=0)
         repeated += yield from _sample(sample, info, instant, seconds, average, read, state, context)
         yield from _messages(sample, iso(instant))
+    for key, samples_read in read.items():
+        for ts, detail in samples_read.gaps():
+            yield Reject(Reason.SAMPLE_MISSING, f"{key}: {detail}", "all", system=samples_read.system, ts=ts)
     state.seen |= {key: samples_read.spans() for key, samples_read in read.items()}
     if repeated:
         detail = f"samples of partitions and systems that an earlier document holds: {repeated}"
@@ -103,7 +106,7 @@ def _sample(
         if system is None:
             yield Reject(Reason.BAD_HEADER, f"expected a name of {key}", "none", ts=ts)
             continue
-        if not read.setdefault(key, Samples(state.seen.get(key, []))).is_new(instant, seconds):
+        if not read.setdefault(key, Samples(state.seen.get(key, []), system)).is_new(instant, seconds):
             repeated += 1
             continue
         envelope: Fields = {"ts": ts, "system": system, "source": "hmc_pcm"}

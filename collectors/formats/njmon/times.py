@@ -112,7 +112,12 @@ def taken(tree: Mapping[str, Any], clock: Clock, zone: tzinfo, *, is_boot: bool)
             notes.append((Reason.SAMPLE_MISSING, f"snapshot_loop {loop} after {clock.loop}: samples are missing"))
         elif is_gap(since_s, usual_s):
             is_behind_gap = True
-            notes.append((Reason.SAMPLE_MISSING, f"{gap(since_s, usual_s)}: means are taken as of {usual_s:g} s"))
+            notes.append(
+                (
+                    Reason.SAMPLE_MISSING,
+                    f"since the sample before {gap(since_s, usual_s)}: means are taken as of {usual_s:g} s",
+                )
+            )
         clock.apart_s = remembered(since_s, clock.apart_s)
     alone_s = min(wait, _FIRST_WAIT_S) if wait is not None and loop == 0 else wait
     counted_s = elapsed or (since_s if follows else alone_s)

@@ -450,7 +450,8 @@ class Parser:
         gap_s, self._gap_s = self._gap_s, None
         if snapshot.seconds is None or gap_s is None or self._opened_by is None or snapshot.instant is None:
             return
-        missing, taken = gap(gap_s, snapshot.seconds), ""
+        missing = f"since the snapshot before {gap(gap_s, snapshot.seconds)}"
+        taken = ""
         if self._facts.os == "Linux" and not snapshot.processes and snapshot.seconds > _LINUX_FIRST_S:
             snapshot.seconds, taken = _LINUX_FIRST_S, ", as the first of another recording"
             if "TOP" in self._reader.headers:
