@@ -46,10 +46,10 @@ class Placed:
     def place(self, stamp: datetime, before: datetime | None) -> datetime:
         """Return the instant of a sample; where its clock went back, none that a sample before it may have.
 
-        `before` is the stamp of the sample before.
+        `before` is the stamp of the sample before, None for the first of a run.
         """
         seconds = int(stamp.timestamp())
-        if before is not None and stamp <= before:
+        if stamp <= before if before is not None else self.stamps and seconds <= self.stamps[-1]:
             self.times_back += 1
         is_forgotten = len(self.stamps) == _STAMPS and seconds < self.stamps[0]
         self.late_ms = self.times_back % 1000 if is_forgotten or seconds in self.stamps else 0

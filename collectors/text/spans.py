@@ -20,6 +20,11 @@ MOST = 100
 _LONGEST_S = 86_400.0
 
 
+def _written(instant: datetime) -> str:
+    """Return an instant as text whose order is that of time."""
+    return instant.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
 def holds(spans: Spans, ts: str) -> bool:
     """Return whether an instant was read."""
     return any(begin < ts <= end for begin, end in spans)
@@ -46,7 +51,7 @@ class Samples:
 
     def is_new(self, instant: datetime, seconds: float) -> bool:
         """Return whether the sample of the `seconds` before an instant was not read yet; it counts as read then."""
-        ts = iso(instant)
+        ts = _written(instant)
         if ts in self._read or holds(self._before, ts):
             return False
         self._read[ts] = instant, min(seconds, _LONGEST_S)
@@ -56,24 +61,25 @@ class Samples:
         """Return what was read with the end of this document; a time in which no sample fits is no gap."""
         spans = self._before
         for first, last in self._without_gaps(lambda apart_s, seconds: apart_s >= seconds):
-            spans = joined(spans, iso(first), iso(last))
+            spans = joined(spans, _written(first), _written(last))
         return spans
 
     def gaps(self) -> list[tuple[str, str]]:
         """Return the gaps before samples of this document, in order: the instant behind each, and its words."""
         found, ends = [], sorted(end for _, end in self._before)
         for first, last in self._without_gaps(lambda apart_s, seconds: is_gap(apart_s + seconds, seconds)):
-            begin = iso(first)
+            begin = _written(first)
             if at := bisect_right(ends, begin):
                 ts, seconds = self._first_behind(first)
-                apart_s = (first - datetime.fromisoformat(ends[at - 1])).total_seconds()
+                before = datetime.fromisoformat(ends[at - 1])
+                apart_s = (first - before).total_seconds()
                 if is_gap(apart_s + seconds, seconds):
-                    found.append((ts, f"no sample from {ends[at - 1]} to {begin}: {gap(apart_s, seconds)}"))
-            insort(ends, iso(last))
+                    found.append((ts, f"no sample from {iso(before)} to {iso(first)}: {gap(apart_s, seconds)}"))
+            insort(ends, _written(last))
         return found
 
     def _first_behind(self, begin: datetime) -> tuple[str, float]:
-        instant, seconds = min(read for read in self._read.values() if read[0] > begin)
+        instant, seconds = min(read for read in self._read.values() if read[0] >= begin)
         return iso(instant), seconds
 
     def _without_gaps(self, is_apart: Callable[[float, float], bool]) -> Iterator[tuple[datetime, datetime]]:

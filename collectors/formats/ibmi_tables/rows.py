@@ -27,6 +27,8 @@ _FORGET = timedelta(hours=1)
 """An instance whose running counts were not seen for this long begins anew."""
 _MOST_TEXTS = 1_000
 """Instances whose texts are remembered although they are gone: connections and jobs come with ever new names."""
+_MOST_INSTANTS = 100
+"""Intervals that are remembered: a clock that goes back may meet them again."""
 _SHOWN = 20
 _MOST_ROWS = 1_000
 """Rows that are converted together."""
@@ -197,6 +199,10 @@ class Reader:
         self._state.setdefault("ts", {})[table] = self._interval.ts
         if self._interval.number is not None:
             self._state.setdefault("number", {})[table] = self._interval.number
+            instants = self._state.setdefault("instants", {}).setdefault(table, {})
+            instants[self._interval.ts] = self._interval.number
+            if len(instants) > _MOST_INSTANTS:
+                del instants[next(iter(instants))]
             self.ends[self._interval.number] = (self._interval.ts, self._seconds)
         oldest = iso(self._interval.instant - _FORGET)
         memory = self._state.get("previous", {}).get(table, {})
@@ -299,8 +305,17 @@ class Reader:
                 found = Stamp(self._sampled_at.astimezone(UTC))
             if found is None and (end := self._state.get("ends", {}).get(self._number(values))):
                 found = Stamp(datetime.fromisoformat(end[0]), seconds=end[1])
+            if found is not None and not ended:
+                found = found._replace(instant=self._apart(self._number(values), found.instant))
             self._stamps[values] = found
         return self._number(values), found, ended
+
+    def _apart(self, number: str | None, instant: datetime) -> datetime:
+        """Return an instant that no other interval has: the clock went back where its number is another one."""
+        known = self._state.get("instants", {}).get(self.layout.table.table, {})
+        while number is not None and known.get(iso(instant), number) != number:
+            instant += timedelta(milliseconds=1)
+        return instant
 
     def _number(self, values: tuple[Any, ...]) -> str | None:
         return str(values[0]).strip() if self.layout.time_names[:1] == ("INTNUM",) else None

@@ -82,7 +82,7 @@ class Parser:
         self._instant: datetime | None = None
         self._elapsed: float | None = None  # since the one before
         # of the run
-        self._placed = Placed()
+        self._placed, self._placed_of = Placed(), self._system
         self._gap_s: float | None = None  # before the open snapshot
         self._tag: bytes | None = None  # of the open snapshot
         self._opened_by: Line | None = None
@@ -372,7 +372,9 @@ class Parser:
         self._start(line, tag, instant)
 
     def _forget_run(self) -> None:
-        self._number, self._instant, self._elapsed, self._placed = 0, None, None, Placed()
+        self._number, self._instant, self._elapsed = 0, None, None
+        if self._placed_of != self._system:
+            self._placed, self._placed_of = Placed(), self._system
 
     def _start(self, line: Line, tag: bytes, stamp: datetime) -> None:
         number = int(tag[1:])
@@ -624,6 +626,7 @@ class Parser:
             "first_host": self._first_host,
             "elapsed": self._elapsed,
             "placed": asdict(self._placed),
+            "placed_of": self._placed_of,
         }
 
     def _restore(self, state: dict[str, Any]) -> None:
@@ -639,4 +642,5 @@ class Parser:
         self._account.noted = set(state["noted"])
         self._first_host = state["first_host"]
         self._elapsed, self._placed = state["elapsed"], Placed(**deepcopy(state["placed"]))
+        self._placed_of = state["placed_of"]
         self._account.system = self._system

@@ -24,6 +24,7 @@ _LATENCY = re.compile(r"(?P<what>Average|Min|Max|(?P<at>[\d.]+)(?:st|nd|rd|th)?P
 _HEADING = "Below is a summary of latency in microseconds:"
 _LONGEST_MS = 1e11
 _FASTEST = 1e12
+_TIMES = 32
 _RAW = {"Average": "Avg", "Min": "Min", "Max": "Max", "p50": "50", "p95": "95", "p99": "99"}
 
 
@@ -32,9 +33,9 @@ class Run:
     """A run as far as it was read. JSON values.
 
     `name` is the time of its first status line, and `begin` when it began, by that line or by one of ours before it;
-    `ts`, `elapsed_s` and `done` are those of the last status line, `apart_s` its distances from those before; `failed`
-    counts by operation; `settings` are of its command line. `noted` and `raw_data` count the messages and points of raw
-    data of the file.
+    `ts`, `elapsed_s` and `done` are those of the last status line, `apart_s` its distances from those before, `times`
+    the newest times; `failed` counts by operation; `settings` are of its command line. `noted` and `raw_data` count the
+    messages and points of raw data of the file.
     """
 
     label: str = ""
@@ -44,6 +45,7 @@ class Run:
     elapsed_s: int = 0
     done: int = 0
     apart_s: list[float] = field(default_factory=list)
+    times: list[str] = field(default_factory=list)
     failed: dict[str, float] = field(default_factory=dict)
     settings: dict[str, str] = field(default_factory=dict)
     ended: bool = False
@@ -58,7 +60,7 @@ class Run:
     def following(self, settings: dict[str, str] | None = None) -> Run:
         """Return the run that comes after this one."""
         begin = self.begin if self.fresh else None
-        return Run(begin=begin, settings=settings or {}, noted=self.noted, raw_data=self.raw_data)
+        return Run(begin=begin, times=self.times, settings=settings or {}, noted=self.noted, raw_data=self.raw_data)
 
     def common(self, context: Context) -> Fields:
         """Return the fields that each record of the run carries."""
@@ -94,6 +96,10 @@ def of_status(run: Run, status: Status, context: Context) -> Iterator[Record | R
     if ts == run.ts:
         yield Reject(Reason.DUPLICATE_ROW, f"there is a status line of {ts} already", "none")
         return
+    while ts in run.times:  # the clock went back, and met an instant of before
+        instant += timedelta(milliseconds=1)
+        ts = iso(instant)
+    run.times = [*run.times, ts][-_TIMES:]
     if ambiguous:
         detail = "the clock shows this hour twice and no earlier line decides: read as the first"
         yield Reject(Reason.CLOCK_CHANGE, detail, "all")
@@ -174,6 +180,8 @@ def of_summary(run: Run, summary: Summary, context: Context) -> Iterator[Record 
     end = datetime.fromisoformat(run.begin) + timedelta(milliseconds=runtime_ms)
     if run.ts is not None:
         end = max(end, datetime.fromisoformat(run.ts) + timedelta(milliseconds=1))
+    while iso(end) in run.times:
+        end += timedelta(milliseconds=1)
     base: Fields = {"ts": iso(end), **run.common(context)}
     if runtime_ms > 0:
         base["interval_s"] = runtime_ms / 1000

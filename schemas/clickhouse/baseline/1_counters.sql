@@ -520,7 +520,7 @@ CREATE TABLE IF NOT EXISTS counterflow.replication {on_cluster}
   `run` LowCardinality(Nullable(String)) COMMENT 'Label of a measurement run. [null: the agent labels no run]' CODEC(ZSTD(1)),
   `component` LowCardinality(String) COMMENT 'Monitor table of the row: IBMQREP_APPLYMON, IBMQREP_CAPMON, IBMQREP_CAPQMON.' CODEC(ZSTD(1)),
   `queue` LowCardinality(String) COMMENT 'Receive queue (apply), send queue (capture_queue); empty for capture.' CODEC(ZSTD(1)),
-  `program_schema` LowCardinality(Nullable(String)) COMMENT 'Schema of the control tables. [null: not reported]' CODEC(ZSTD(1)),
+  `program_schema` LowCardinality(String) COMMENT 'Schema of the control tables; empty where not reported.' CODEC(ZSTD(1)),
   `started_at` Nullable(DateTime64(3, 'UTC')) COMMENT 'When the queue was started (QSTART_TIME), UTC. [null: not reported]' CODEC(Delta, ZSTD(1)),
   `memory_bytes` Nullable(Float64) COMMENT 'Memory in use. [bytes; gauge; null: not reported]' CODEC(ZSTD(1)),
   `queue_depth` Nullable(Float64) COMMENT 'Messages on the queue; for capture_queue on its transmission queue. [messages; gauge; null: not reported]' CODEC(ZSTD(1)),
@@ -552,7 +552,7 @@ CREATE TABLE IF NOT EXISTS counterflow.replication {on_cluster}
 )
 ENGINE = {engine_prefix}ReplacingMergeTree(collected_at)
 PARTITION BY toYYYYMMDD(ts)
-ORDER BY (system, component, queue, ts)
+ORDER BY (system, component, program_schema, queue, ts)
 TTL landed_at + INTERVAL 400 DAY
 SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'One queue or one Capture program of Q Replication over one monitor interval.';

@@ -178,7 +178,7 @@ ALTER TABLE counterflow.replication_lag {on_cluster}
   COMMENT COLUMN `system` 'Name of the system.',
   COMMENT COLUMN `component` 'Which program reports: Q Apply by receive queue, Q Capture, Q Capture by send queue.',
   COMMENT COLUMN `queue` 'Receive queue (apply), send queue (capture_queue); empty for capture.',
-  COMMENT COLUMN `program_schema` 'Schema of the control tables. [null: not reported]',
+  COMMENT COLUMN `program_schema` 'Schema of the control tables; empty where not reported.',
   COMMENT COLUMN `idle` 'Nothing was replicated in the interval: there is no latency to report, and the age of the log is not lag. [null: not known]',
   COMMENT COLUMN `missing` 'Why the latency is null: `idle`, `latencies`, `log time`. [null: nothing is missing]',
   COMMENT COLUMN `end_to_end_ms` 'Time from commit at the source to commit at the target, mean of the transactions of the interval. [ms; gauge; null: not apply, idle, or not reported]',

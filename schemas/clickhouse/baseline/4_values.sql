@@ -138,7 +138,7 @@ FROM
     NULL) AS value_or_null
   FROM counterflow.pool FINAL WHERE startsWith({metric:String}, 'pool.')
   UNION ALL
-  SELECT ts, system, concat(`component`, '/', `queue`) AS instance, multiIf(
+  SELECT ts, system, concat(`component`, '/', `program_schema`, '/', `queue`) AS instance, multiIf(
     {metric:String} = 'replication.memory_bytes', toNullable(toFloat64(`memory_bytes`)),
     {metric:String} = 'replication.queue_depth', toNullable(toFloat64(`queue_depth`)),
     {metric:String} = 'replication.queue_full_pct', toNullable(toFloat64(`queue_full_pct`)),
