@@ -30,6 +30,8 @@ _MOST_TEXTS = 1_000
 _MOST_INSTANTS = 100
 """Intervals that are remembered: a clock that goes back may meet them again."""
 _SHOWN = 20
+_IO = ("reads", "writes", "read_kb", "written_kb", "service_ms")
+"""What all rows of one unit repeat where IBM i counts its I/O by unit, and not by path."""
 _MOST_ROWS = 1_000
 """Rows that are converted together."""
 _MOST_VALUES = 2_000_000
@@ -154,6 +156,8 @@ class Reader:
         self._batch: _Batch | None = None
         self._waiting = 0
         self._seen: set[str] = set()
+        self._io: set[tuple[Any, ...]] = set()  # the counts of each unit of the interval
+        self._repeated: set[str] = set()
         self._refused: set[str] = set()
         self._counts: Counter[str] = Counter()
         self.ends: dict[str, tuple[str, float | None]] = {}
@@ -191,6 +195,13 @@ class Reader:
             return items
         items += self.flush()
         items += self._tables()
+        if self._repeated:
+            shown = ", ".join(sorted(self._repeated)[:_SHOWN])
+            detail = (
+                f"{len(self._repeated)} units have several rows with the same counts, {shown}: "
+                "taken as paths of one unit, whose I/O counts once (unverified)"
+            )
+            items.append(self._reject(Reason.DUPLICATE_ROW, detail, "all"))
         table = self.layout.table.table
         seconds = self._since_s if self._overlaps(self._seconds) else self._seconds
         envelope = {**self._envelope(seconds), "source": f"{SOURCE}.{table}"}
@@ -215,6 +226,7 @@ class Reader:
         self._interval = self._last = self._seconds = None
         self._alike, self._stamps = {}, {}
         self._seen, self._refused, self._counts = set(), set(), Counter()
+        self._io, self._repeated = set(), set()
         return items
 
     def row(self, row: Row, place: object = None, *, typed: bool = False) -> Items:
@@ -373,6 +385,8 @@ class Reader:
             columns = layout.of(batch.rows, envelope.get("interval_s"), self._known)
         for dataset, filling in layout.filled.items():
             rows, values = self._complete(batch, dataset, *filling.of(columns), found)
+            if dataset == "disk":
+                values = self._counted_once(values)
             if dataset in self._samples:
                 for at, *each in zip(rows, *values.values(), strict=True):
                     self._at = batch.places[at]
@@ -464,6 +478,22 @@ class Reader:
                 detail = f"expected {', '.join(missing)} of {dataset}"
                 found.append((at, self._reject(Reason.OUT_OF_RANGE, detail, "part")))
         return [*compress(rows, whole)], {name: [*compress(values, whole)] for name, values in columns.items()}
+
+    def _counted_once(self, values: dict[str, Column]) -> dict[str, Column]:
+        """Return the columns of disks; a row that repeats the counts of another row of its unit is no leaf."""
+        given = {"unit": values.get("unit"), **{name: values.get(name) for name in _IO}}
+        known = [column for column in given.values() if column is not None]
+        if given["unit"] is None or len(known) < 2:
+            return values
+        leaves, kinds = [*values["leaf"]], [*values["device_type"]]
+        for at, (unit, *counts) in enumerate(zip(*known, strict=True)):
+            if unit is None or not any(counts):
+                continue
+            if (unit, *counts) in self._io:
+                leaves[at], kinds[at] = False, "path"
+                self._repeated.add(str(unit))
+            self._io.add((unit, *counts))
+        return {**values, "leaf": leaves, "device_type": kinds}
 
     def _counters(self, rows: Sequence[Row], instances: Sequence[str], unknown: Sequence[_Numbers]) -> list[Any]:
         """Return the values of rows of `counter`, one after the other: what no other dataset models."""
