@@ -1,7 +1,7 @@
 -- interactive: Interactive jobs completed transactions in the pool; `job.job_type` I, `job.transactions`.
 -- transactions_per_s: Their transactions a second, mean; `job.transactions`.
 -- response_s: Their mean response, s; `job.response_s` / `job.transactions`.
--- batch: Batch jobs used CPU in the pool; `job.job_type` B.
+-- batch: Batch jobs used CPU in the pool; `job.job_type` is neither I nor V, a task of SLIC.
 -- batch_jobs: Batch jobs that used CPU, mean of the intervals; rows of `job`.
 -- batch_cpu_pct: Share of the time that one batch job in the pool was at a processor, on average, %; `job.cpu_ms`.
 WITH intervals AS (
@@ -12,8 +12,8 @@ WITH intervals AS (
     max(interval_s) AS seconds,
     sumIf(transactions, job_type = 'I') AS interactive_transactions,
     sumIf(response_s, job_type = 'I') AS interactive_response_s,
-    uniqExactIf((job_number, job_user, job_name), job_type = 'B') AS jobs,
-    sumIf(cpu_ms, job_type = 'B') AS batch_cpu_ms
+    uniqExactIf((job_number, job_user, job_name), job_type NOT IN ('I', 'V')) AS jobs,
+    sumIf(cpu_ms, job_type NOT IN ('I', 'V')) AS batch_cpu_ms
   FROM counterflow.job FINAL
   WHERE source = 'ibmi_tables' AND job_pool IS NOT NULL AND ts >= {from:DateTime64(3)} AND ts < {to:DateTime64(3)}
     AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
