@@ -151,8 +151,8 @@ lint: setup ## ruff, mypy, import contracts, dashboards, dataset contracts
 	@$(RUN) counterflow dashboards build --check
 	@$(RUN) counterflow schemas check
 
-golden: setup ## rewrite the expectations of the golden cases; review the difference; ARGS="nmon" for one format
-	@$(RUN) tests.golden.rewrite $(ARGS)
+golden: setup ## rewrite the expectations of the golden cases, and README's table of formats; review the difference; ARGS="nmon" for one format
+	@$(RUN) tests.golden.rewrite $(ARGS) && $(RUN) docs.generators.formats
 
 docs: setup ## the documentation as a site below .counterflow/docs; a dead link or a page outside the navigation fails
 	@NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict

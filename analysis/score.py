@@ -31,7 +31,6 @@ class Spell(BaseModel):
         return self
 
     def holds(self, judged: Judged) -> bool:
-        """Return whether an interval ends within the spell."""
         return (self.system, self.entity) == judged[:2] and self.begin < judged.ts <= self.end
 
 

@@ -23,7 +23,7 @@ from bench import model
 from bench.figure import REFERENCE_TASK_S, Figure, measured_commit
 
 FOLDER = Path(__file__).parent
-NOT_BENCHES = {"__init__", "__main__", "cpu", "figure", "gate", "model", "profiles"}
+NOT_BENCHES = {"__init__", "__main__", "cpu", "figure", "model", "profiles"}
 RETIRED = {
     "processors of the idle stack": "nobody sizes a machine by what it does when there is nothing to do",
     "cold start of the stack": "a stack is started once; docs/guarantees.md times how soon it is back after a fault",

@@ -1,4 +1,4 @@
-"""Has a code path become slower than recorded? Its CPU time over that of a fixed task, in one run.
+"""Has a code path become slower than recorded? Its CPU time over that of a fixed task, in one run of `make bench`.
 
 Ratios can be compared between machines where seconds cannot; they still vary, which is why the margin is wide.
 `bench/gate.json` has the recorded ratios and their commit; `python -m bench.gate --record` writes them.

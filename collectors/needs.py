@@ -39,7 +39,6 @@ class Need(NamedTuple):
     why: str
 
     def __str__(self) -> str:
-        """Return the sentence that is shown to people."""
         more = self.files - 1
         others = f" and {more:,} more file{'s' if more > 1 else ''}" if more else ""
         return f"{self.example}{others} ({self.format}): {self.why}"

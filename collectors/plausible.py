@@ -127,7 +127,6 @@ class Plausible:
     name: str = field(init=False)
 
     def __post_init__(self) -> None:
-        """Take the name of the format."""
         self.name = self.format.name
 
     def recognises(self, head: bytes) -> bool:

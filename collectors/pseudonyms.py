@@ -123,7 +123,6 @@ class Pseudonyms:
             self._names(word, "word")
 
     def learn(self, items: Iterable[Single]) -> None:
-        """Learn the names in the records of a format."""
         for column, value in _named(items):
             self._names(value, column)
 
@@ -169,7 +168,6 @@ class Pseudonyms:
         return _WORD.sub(lambda found: self._in_file_name(found[0]), self.replaced(name))
 
     def found_in(self, text: str) -> set[str]:
-        """Return the words of a text that have a replacement."""
         return {word for word in _WORD.findall(text) if self._replacement(word) != word}
 
     def found_in_file_name(self, name: str) -> set[str]:
@@ -185,7 +183,6 @@ class Pseudonyms:
 
     @property
     def words(self) -> list[str]:
-        """The words that are replaced, sorted."""
         return sorted(self._found)
 
     def _names(self, value: str, kind: str) -> None:

@@ -63,7 +63,6 @@ class Record(NamedTuple):
         return 1
 
     def records(self) -> Iterator[Record]:
-        """Yield the record itself, as a `Table` yields its rows."""
         yield self
 
 
@@ -87,11 +86,9 @@ class Table:
 
     @property
     def rows(self) -> int:
-        """Number of rows."""
         return len(next(iter(self.columns.values()), ()))
 
     def records(self) -> Iterator[Record]:
-        """Yield each row as a record."""
         rows = [self.shared.copy() for _ in range(self.rows)]
         for name, values in self.columns.items():
             for row, value in zip(rows, values, strict=True):
@@ -210,9 +207,7 @@ class Format(Protocol):
     """A format: one folder under `collectors/formats/`, found by its `FORMAT`."""
 
     @property
-    def name(self) -> str:
-        """Name of the format."""
-        ...
+    def name(self) -> str: ...
 
     def recognises(self, head: bytes) -> bool:
         """Return whether a file that begins with `head` (up to 64 KiB) is of this format."""

@@ -52,7 +52,6 @@ class Summaries:
     _found: dict[str | None, Summary] = field(default_factory=dict)
 
     def add(self, item: Item) -> None:
-        """Add one item of the file."""
         if isinstance(item, Record):
             self._for(item.fields.get("system")).add_record(item)
         elif isinstance(item, Table):

@@ -54,7 +54,6 @@ def repeated(root: yaml.Node) -> Iterator[tuple[yaml.ScalarNode, str]]:
 
 
 def dotted(place: Place) -> str:
-    """Return a place as people write it: `sources[0].paths`."""
     return "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in place).lstrip(".")
 
 

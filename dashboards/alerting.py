@@ -138,7 +138,6 @@ class Alert(_Strict):
 
     @property
     def title(self) -> str:
-        """The alert's name in Prometheus."""
         return "Counterflow" + "".join(word.capitalize() for word in self.name.split("_"))
 
     @property
@@ -191,7 +190,6 @@ def files(site: Site = ONE_MACHINE) -> dict[str, str]:
 
 
 def prometheus(site: Site = ONE_MACHINE) -> Json:
-    """Return the rules as Prometheus reads them."""
     expressed = [alert for alert in alerts().values() if alert.expr]
     groups = [
         {"name": f"counterflow-{name}", "rules": [_rule(alert, site) for alert in members]}

@@ -13,7 +13,7 @@ from functools import cache
 
 from counterflow.dashboards.macros import replace
 from counterflow.schemas.definition import datasets
-from counterflow.schemas.migrations import migrations
+from counterflow.schemas.migrations import schema
 
 
 def usual_s(tables: Collection[str], counted: str | None = None) -> str | None:
@@ -81,7 +81,7 @@ def _behind(tables: frozenset[str]) -> frozenset[str]:
 @cache
 def _views() -> dict[str, frozenset[str]]:
     """Return the tables and views that each view reads."""
-    statements = [text for migration in migrations() for text in migration.statements()]
+    statements = [text for part in schema().parts for text in part.statements()]
     made = (
         (re.search(r"CREATE (?:OR REPLACE )?VIEW (?:IF NOT EXISTS )?counterflow\.(\w+)", one), one)
         for one in statements

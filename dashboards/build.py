@@ -78,7 +78,6 @@ def write(folder: Path, below: str = "", site: alerting.Site = alerting.ONE_MACH
 
 
 def dashboard(board: Board) -> Json:
-    """Return a board as Grafana reads it."""
     return {
         "id": None,
         "uid": board.uid,

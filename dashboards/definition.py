@@ -68,7 +68,6 @@ class Looks(_Strict):
 
 @cache
 def looks() -> Looks:
-    """Return the looks of all charts."""
     return Looks.model_validate(_yaml(FOLDER / "looks.yaml"))
 
 
@@ -293,12 +292,10 @@ class Chart(Drawing):
 
     @property
     def reads(self) -> set[str]:
-        """Tables and views that the SQL reads."""
         return tables_of(self.sql)
 
     @property
     def variables(self) -> set[str]:
-        """Dashboard variables in the SQL."""
         return variables_of(self.query)
 
 
@@ -322,7 +319,6 @@ class PrometheusChart(Drawing):
 
 
 def tables_of(sql: str) -> set[str]:
-    """Return the tables and views that a statement reads."""
     return set(re.findall(r"\bcounterflow\.(\w+)", sql))
 
 
@@ -441,7 +437,6 @@ PLATFORMS = {
 
 
 def variable_of(board: Board, name: str) -> Variable:
-    """Return a variable as a board has it."""
     variable = variables()[name]
     if name != "system" or not board.one:
         return variable
@@ -472,26 +467,22 @@ def verdict_charts() -> dict[str, Chart]:
 
 @cache
 def prometheus_charts() -> dict[str, PrometheusChart]:
-    """Return all charts that query Prometheus, by name."""
     paths = sorted((FOLDER / "charts" / "prometheus").glob("*.yaml"))
     return _read(PrometheusChart, {path.stem: path for path in paths}, key="name")
 
 
 def drawings() -> dict[str, Chart | PrometheusChart]:
-    """Return all charts by name."""
     return {**charts(), **prometheus_charts()}
 
 
 @cache
 def boards() -> dict[str, Board]:
-    """Return all boards by uid."""
     paths = sorted((FOLDER / "boards").glob("*.yaml"))
     return _read(Board, {f"cf-{path.stem.replace('_', '-')}": path for path in paths}, key="uid")
 
 
 @cache
 def variables() -> dict[str, Variable]:
-    """Return all variables by name."""
     return {name: Variable.model_validate(fields) for name, fields in _yaml(FOLDER / "variables.yaml").items()}
 
 

@@ -37,5 +37,4 @@ FOLDERS = (
 
 
 def folder_of(board: Board) -> Folder:
-    """Return the folder that a board is in."""
     return next(folder for folder in FOLDERS if board.step in folder.steps)

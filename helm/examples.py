@@ -46,7 +46,6 @@ def template(values: Path, *settings: str) -> str:
 
 
 def values_of(example: str) -> Path:
-    """Return the values of an example."""
     return CHART / "examples" / example / "values.yaml"
 
 

@@ -28,7 +28,7 @@ def tables(client: ClickHouse, definitions: Mapping[str, Dataset]) -> Iterator[s
         columns[row["table"]][row["name"]] = (row["type"], row["comment"])
     for name, dataset in definitions.items():
         if name not in made:
-            yield f"table {name}: no migration makes it; counterflow schemas show {name} prints one"
+            yield f"table {name}: it is missing"
             continue
         yield from _columns(dataset, columns[name])
         yield from _table(dataset, made[name])

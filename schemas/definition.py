@@ -92,7 +92,6 @@ class Watched(_Strict):
 
     @property
     def columns(self) -> set[str]:
-        """Every column used."""
         return {*self.labels, *self.where, *(name for figure in self.figures.values() for name in figure.columns)}
 
 

@@ -105,7 +105,6 @@ class Contract:
 
 @cache
 def contract(dataset: str) -> Contract:
-    """Return the contract of a dataset that agents publish."""
     return Contract(datasets()[dataset])
 
 

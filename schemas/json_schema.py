@@ -69,6 +69,5 @@ def validator(dataset: Dataset) -> jsonschema_rs.Draft202012Validator:
 
 
 def column_schema(column: Column) -> dict[str, Any]:
-    """Return the schema of one value of a column."""
     allowed = {"enum": list(column.values)} if column.values else {}
     return {**_TYPES[column.type], **allowed, "description": column.comment}

@@ -1,6 +1,6 @@
 """The statements of a cluster: each shard's own tables, and tables over all shards that readers query. Pure text.
 
-A statement of the baseline or a migration names tables of `counterflow`. On a cluster, each shard has its own tables
+A statement names tables of `counterflow`. On a cluster, each shard has its own tables
 and views that feed ledger and rollup, in the database `LOCAL`, where landers insert. In `counterflow` there is a
 Distributed table of the same name over all shards, which views, boards and every other reader query.
 """
@@ -21,7 +21,7 @@ _OF_SHARD = re.compile(r"(CREATE MATERIALIZED VIEW|DROP)\b")
 
 
 def views(text: str) -> frozenset[str]:
-    """Return the names of the views that a migration creates: an ALTER of one of these is not of a table."""
+    """Return the names of the views that a script creates: an ALTER of one of these is not of a table."""
     return frozenset(re.findall(r"\bCREATE (?:OR REPLACE )?VIEW (?:IF NOT EXISTS )?counterflow\.(\w+)", text))
 
 

@@ -16,14 +16,14 @@ import msgspec
 from counterflow.base.errors import CounterflowError
 from counterflow.base.files import replace
 from counterflow.schemas.definition import datasets
-from counterflow.schemas.migrations import BASELINE, migrations
+from counterflow.schemas.migrations import schema
 
 FILE = "made_by.json"
 _TOPIC = re.compile(r"counterflow\.(\w+)\.v(\d+)$")
 
 
 class Mark(msgspec.Struct, frozen=True):
-    """The version that used a folder last, and the digest of each migration that its database has or is to get."""
+    """The version that used a folder last, and the digest of each script that its database has or is to get."""
 
     version: str
     migrations: dict[str, str]
@@ -32,7 +32,7 @@ class Mark(msgspec.Struct, frozen=True):
 def claim(folder: Path, *, database: Path, topics: Path | None = None, hint: str) -> None:
     """Mark a folder as of this version; for parameters and errors see `require`."""
     require(folder, database=database, topics=topics, hint=hint)
-    mark = Mark(version("counterflow"), _ours())
+    mark = Mark(version("counterflow"), schema().digests)
     if mark != _mark(folder):
         folder.mkdir(parents=True, exist_ok=True)
         replace(folder / FILE, msgspec.json.format(msgspec.json.encode(mark)))
@@ -47,7 +47,7 @@ def require(folder: Path, *, database: Path, topics: Path | None = None, hint: s
     database : folder of the engine's data.
     topics : the broker's folder of logs.
     hint : what to do instead.
-    whole : refuse a database that lacks a migration, too.
+    whole : refuse a database that lacks a script, too.
 
     Raises
     ------
@@ -83,18 +83,14 @@ def _of_topics(names: Iterable[str], other: Callable[[int, int], bool] = operato
 
 def _of_tables(found: Mark, whole: bool) -> str | None:
     """Return why the tables are not those of this version, and its migrations do not make them so."""
-    ours = _ours()
-    if newer := [id_ for id_ in found.migrations if id_ not in ours and not id_.startswith(f"{BASELINE}/")]:
+    ours = schema()
+    if newer := ours.newer(found.migrations):
         return f"was made by a newer version, {found.version}: this one lacks its migration {', '.join(newer)}"
-    if others := [id_ for id_, sha256 in found.migrations.items() if ours.get(id_) != sha256]:
+    if others := [*ours.edited(found.migrations), *ours.differing(found.migrations)]:
         return f"was made by version {found.version}, whose tables differ: {', '.join(others)}"
-    if whole and (lacking := ours.keys() - found.migrations.keys()):
-        return f"was made by version {found.version}, and lacks {', '.join(sorted(lacking))}"
+    if whole and (lacking := ours.pending(found.migrations)):
+        return f"was made by version {found.version}, and lacks {', '.join(script.id for script in lacking)}"
     return None
-
-
-def _ours() -> dict[str, str]:
-    return {migration.id: migration.sha256 for migration in migrations()}
 
 
 def _mark(folder: Path) -> Mark | None:

@@ -1,57 +1,21 @@
 """What changed when a limit was hit? Rates of jobs, users, programs, links and disks against the quiet time before.
 
-`measures.yaml` has the measures and their statements. Names are ranked by their share of the measure's change, not by
-size. The view `culprit` is generated from the measures, so that boards rank as the command does.
+Names are ranked by their share of the measure's change, not by size. The view `culprit` ranks them, for boards too; its
+measures are in `schemas/clickhouse/culprit.yaml`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from functools import cache
-from pathlib import Path
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict
-
 from counterflow.base.clickhouse import ClickHouse
-from counterflow.pipelines.rules import rules
-from counterflow.schemas.definition import load_yaml
 
-MEASURES = Path(__file__).with_name("measures.yaml")
-VIEWS = Path(__file__).with_name("views.sql")
 QUIET = timedelta(hours=1)
 """The time before a spell, with which the spell is compared."""
 LEAST_PCT = 5.0
 """A name that explains less of the change than this is not listed."""
-
-
-class Measure(BaseModel):
-    """One measure: its title and its unit."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    title: str
-    unit: str
-
-
-class Statement(BaseModel):
-    """A statement, and the measures of its rows.
-
-    `recorder` is the column that names what recorded a row; without one, all rows have the same recorder. The intervals
-    of one recorder end together.
-    """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    measures: dict[str, Measure]
-    recorder: str = "''"
-    sql: str
-
-    @property
-    def measure(self) -> str:
-        """The SQL expression of a row's measure."""
-        return "toString(measure)" if len(self.measures) > 1 else _text(next(iter(self.measures)))
 
 
 class Period(NamedTuple):
@@ -82,22 +46,6 @@ class Change(NamedTuple):
     explains_pct: float
 
 
-@cache
-def statements() -> list[Statement]:
-    """Return the statements, in the order of the file."""
-    return [Statement(**entry) for entry in load_yaml(MEASURES.read_text(encoding="utf-8"))]
-
-
-def measures() -> dict[str, Measure]:
-    """Return the measures by name, in the order of the file."""
-    return {name: measure for one in statements() for name, measure in one.measures.items()}
-
-
-def behind(measure: str) -> str:
-    """Return the SQL of the rows of a measure."""
-    return next(one.sql for one in statements() if measure in one.measures)
-
-
 def changes(client: ClickHouse, system: str, period: Period) -> Iterator[Change]:
     """Yield the changes, measure by measure, the name that explains most first.
 
@@ -118,33 +66,6 @@ FROM counterflow.culprit(
 WHERE explains_pct >= {least:Float64}
 ORDER BY place, explains_pct DESC, name
 """
-
-
-def views() -> str:
-    """Return the file of the baseline with the views that boards read, generated from measures and rules."""
-    found = measures()
-    measured = "\n  UNION ALL\n".join(
-        f"  SELECT indexOf({{measures}}, {one.measure}) AS place, {one.recorder} AS recorder, ts, interval_s, "
-        f"toString(name) AS name, assumeNotNull(q.amount) AS amount\n  FROM ({one.sql}) AS q\n"
-        "  WHERE q.amount IS NOT NULL"
-        for one in statements()
-    )
-    listed = {
-        "measures": list(found),
-        "titles": [m.title for m in found.values()],
-        "units": [m.unit for m in found.values()],
-    }
-    alarms = ", ".join(_text(f"{name} {state}") for name, rule in sorted(rules().items()) for state in rule.alarms)
-    sql = VIEWS.read_text(encoding="utf-8")
-    texts = {name: f"[{', '.join(map(_text, values))}]" for name, values in listed.items()}
-    for name, text in {
-        "measured": measured,
-        "alarms": alarms,
-        "quiet_s": f"{QUIET.total_seconds():.0f}",
-        **texts,
-    }.items():
-        sql = sql.replace(f"{{{name}}}", text)
-    return sql
 
 
 def spell(client: ClickHouse, system: str, rule: str, states: tuple[str, ...], entity: str | None) -> Period | None:
@@ -174,7 +95,3 @@ LIMIT 1
 
 def _wire(moment: datetime) -> str:
     return f"{moment.astimezone(UTC):%F %T}.{moment.microsecond // 1000:03}"
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"

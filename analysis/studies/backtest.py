@@ -169,7 +169,6 @@ def counted() -> dict[str, int]:
 
 
 def markdown() -> str:
-    """Return the error table of all predictions."""
     lines = [
         "| table | run | figure | published | predicted | low | high | error % | |",
         "|---|---|---|---|---|---|---|---|---|",

@@ -73,7 +73,6 @@ class Constants(NamedTuple):
 
 @cache
 def runs() -> tuple[Run, ...]:
-    """Return the mirrored runs of tables 7-1 to 7-3."""
     return (*_users(), *_sets("7-2", table("table_7_2")), *_sets("7-3", [_alike(row) for row in table("table_7_3")]))
 
 

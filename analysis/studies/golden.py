@@ -105,8 +105,6 @@ class Check(BaseModel):
 
 
 class Document(BaseModel):
-    """The published figures of one document."""
-
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     document: str
@@ -137,7 +135,6 @@ def documents() -> tuple[Document, ...]:
 
 
 def outcomes(facts: Iterable[Document]) -> Iterator[Outcome]:
-    """Recompute every check."""
     for document in facts:
         for check in document.checks:
             if not check.each:

@@ -13,5 +13,4 @@ OF_A_NAME = frozenset({"labelled", "configured"})
 
 @cache
 def queries() -> dict[str, str]:
-    """Return the statements by name."""
     return {path.stem: path.read_text(encoding="utf-8") for path in sorted(QUERIES.glob("*.sql"))}

@@ -8,7 +8,6 @@ from counterflow.analysis.studies.percentages import Number, per
 
 
 def busy_cores(busy_pct: Number, cores: Number) -> Number:
-    """Return the busy processors: utilisation * processors."""
     return None if busy_pct is None or cores is None else busy_pct / 100 * cores
 
 

@@ -41,12 +41,10 @@ def with_spread(figure: Figure) -> str:
 
 
 def named(row: Row) -> str:
-    """Return the object of a figure and its name."""
     return " ".join(filter(None, (row.key.system, row.key.of, row.key.name)))
 
 
 def tables(comparison: Comparison) -> dict[str, list[Row]]:
-    """Return the rows by their table, in order."""
     found: dict[str, list[Row]] = {}
     for row in comparison.rows:
         found.setdefault(row.key.table, []).append(row)
@@ -54,7 +52,6 @@ def tables(comparison: Comparison) -> dict[str, list[Row]]:
 
 
 def header(runs: Iterable[Measured]) -> Iterator[dict[str, str]]:
-    """Yield the description of each run."""
     for run in runs:
         yield {
             "run": run.run.name,
@@ -130,7 +127,6 @@ def _harmless(text: str) -> str:
 
 
 def as_dict(comparison: Comparison) -> dict[str, Any]:
-    """Return the comparison as an unrounded dictionary for JSON."""
     return {
         "runs": [
             {

@@ -63,7 +63,6 @@ class Checkpoint:
 
     @property
     def id(self) -> FileId:
-        """Identity of the file."""
         return FileId(self.device, self.inode, self.member)
 
 
@@ -87,7 +86,6 @@ class StreamCheckpoint:
 
     @property
     def id(self) -> StreamId:
-        """Identity of the stream."""
         return StreamId(self.source, self.system, self.stream)
 
 
@@ -96,8 +94,6 @@ AnyCheckpoint = Checkpoint | StreamCheckpoint
 
 @dataclass(slots=True)
 class Committed:
-    """Everything that one agent has committed."""
-
     agent: Self | None = None
     files: dict[FileId, Checkpoint] = field(default_factory=dict)
     streams: dict[StreamId, StreamCheckpoint] = field(default_factory=dict)
@@ -108,7 +104,6 @@ class Committed:
         return self.agent.seq if self.agent else 0
 
     def add(self, checkpoint: AnyCheckpoint) -> None:
-        """Keep a committed checkpoint."""
         if isinstance(checkpoint, Checkpoint):
             self.files[checkpoint.id] = checkpoint
         else:
@@ -132,7 +127,6 @@ def key(agent_id: str, of: FileId | StreamId | None = None) -> bytes:
 
 
 def encode(value: Self | AnyCheckpoint) -> bytes:
-    """Return the Kafka value."""
     return orjson.dumps(value)
 
 

@@ -370,12 +370,10 @@ class Config(Strict):
 
     @property
     def files(self) -> tuple[Source, ...]:
-        """The sources that are files."""
         return tuple(source for source in self.sources if isinstance(source, Source))
 
     @property
     def systems(self) -> tuple[System, ...]:
-        """The sources that are queried or send by themselves."""
         return tuple(source for source in self.sources if isinstance(source, System))
 
 

@@ -42,7 +42,6 @@ class Refused(Exception):  # noqa: N818 - not an error of the program
 
 
 def utc_now() -> str:
-    """Return the present time as records carry it."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
 
 

@@ -92,7 +92,6 @@ class _Group(Generic[Place]):
         return {name: found[name] for name in of.columns if name in there}
 
     def members(self) -> Set[str]:
-        """Return the names of all members that any row has."""
         return self.table.columns.keys() if self.table else set().union(*_layouts(self.rows))
 
 
@@ -346,7 +345,6 @@ class _Checks:
         return text
 
     def are_distinct(self, columns: Columns, count: int) -> bool:
-        """Return whether the `count` rows are of as many entities."""
         entity = [columns[name] for name in self.contract.entity]
         if len(entity) == len(self._distinct) and all(map(is_, entity, self._distinct)):
             return True

@@ -132,12 +132,10 @@ class Live:
 
 
 def stream_id(source: System, stream: str) -> StreamId:
-    """Return the identity of a stream of a source."""
     return StreamId(source.name, source.place, unicode(stream))
 
 
 def format_name(source: System) -> str:
-    """Return the format that reads the answers of a source."""
     if isinstance(source, HttpSource):
         return RMF_DDS.name
     if isinstance(source, ListenSource):

@@ -17,7 +17,6 @@ class Metrics:
     """
 
     def __init__(self) -> None:
-        """Register every metric in a registry of its own."""
         self.registry = registry = CollectorRegistry()
         ProcessCollector(registry=registry)
         self.records = Counter(

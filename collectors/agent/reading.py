@@ -63,7 +63,6 @@ class Reading:
 
     @property
     def origin(self) -> Origin:
-        """Where the items come from."""
         name = self.format.name if self.format else "agent"
         return Origin(unicode(name_within(self.path, self.member)), name, self.source.system, self.source.run)
 

@@ -133,7 +133,6 @@ class Transaction:
             self.send(report, source, origin, position)
 
     def reject(self, reject: Reject, source: Source | System, origin: Origin) -> None:
-        """Send the records that report a reject."""
         self.open.rejects[source.name, reject.reason.value] += 1
         for report in refused(reject, origin):
             self.send(report, source, origin)

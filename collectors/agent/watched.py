@@ -47,7 +47,6 @@ class Watched:
         self._seen: dict[FileId, Seen] = {}
 
     def expect(self, file: FileId, source: Source, path: Path) -> None:
-        """Watch for a file that an earlier process has read."""
         self._seen[file] = Seen(source, path)
 
     def rewind(self) -> None:
@@ -77,7 +76,6 @@ class Watched:
                 yield file, seen, folders[folder].get(file.inode)
 
     def let_go(self, file: FileId) -> None:
-        """Forget a file that is gone."""
         del self._seen[file]
 
     def is_renumbered(self, file: FileId, visited: Collection[FileId]) -> bool:

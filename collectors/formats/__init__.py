@@ -17,7 +17,6 @@ from counterflow.collectors.records import Format
 
 @cache
 def formats() -> dict[str, Format]:
-    """Return every format by its name."""
     modules = (importlib.import_module(f"{__name__}.{m.name}") for m in pkgutil.iter_modules(__path__))
     return {m.FORMAT.name: Plausible(m.FORMAT, getattr(m, "LONGEST_S", None)) for m in modules if hasattr(m, "FORMAT")}
 

@@ -37,7 +37,6 @@ class FileId(NamedTuple):
 
     @classmethod
     def of(cls, stat: os.stat_result) -> FileId:
-        """Return the identity in a result of `stat`."""
         return cls(stat.st_dev, stat.st_ino)
 
 

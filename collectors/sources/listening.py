@@ -95,11 +95,9 @@ class Session:
             server.server_close()
 
     def text(self, error: BaseException) -> str:
-        """Return the content of an error."""
         return " ".join(str(error).split()) or type(error).__name__
 
     def waiting(self) -> Iterator[Received]:
-        """Yield the received samples, until none waits."""
         while True:
             try:
                 yield self._received.get_nowait()
@@ -144,7 +142,6 @@ class Samples:
         self._streams: dict[str, Stream] = {}
 
     def read(self, session: Session) -> Iterator[Batch]:
-        """Yield a batch for each received sample."""
         for sample in session.waiting():
             found = _HOST.search(sample.body)
             host = (
@@ -210,7 +207,6 @@ class _Stream(socketserver.StreamRequestHandler):
             log.warning("a sender's connection ended", peer=peer, error=str(error))
 
     def _sent(self, data: bytes, peer: str) -> None:
-        """Read sample after sample of a connection."""
         began = False
         while data:
             stream = BytesIO(data)

@@ -110,7 +110,6 @@ class FromEbcdic:
     """Text in EBCDIC as UTF-8; the first bytes decide between its code pages."""
 
     def __init__(self, stream: BinaryIO) -> None:
-        """Choose the code page from the beginning."""
         self._stream = stream
         self._codec = ebcdic_codec(stream.read(1 << 20))
         stream.seek(0)

@@ -76,8 +76,6 @@ class TooMuch(Exception):  # noqa: N818 - not an error of the program
 
 
 class Read(Protocol):
-    """A reader of unpacked bytes."""
-
     def read(self, size: int, /) -> bytes:
         """Return the next bytes, none at the end."""
         ...
@@ -149,8 +147,6 @@ def contents(stream: BinaryIO, wanted: Callable[[str], bool] = lambda member: Tr
 
 @dataclass(slots=True)
 class _Wrapped:
-    """One reading of one wrapped file."""
-
     budget: _Budget
     wanted: Callable[[str], bool]
 

@@ -14,7 +14,6 @@ _SEPARATOR_STATED = re.compile(r'"?sep=[,;|\t]?"?', re.IGNORECASE)  # Excel's
 
 
 def separator(header: str) -> str:
-    """Return the separator of the columns of a header."""
     return max(SEPARATORS, key=header.count)
 
 

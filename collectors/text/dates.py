@@ -114,7 +114,6 @@ def only_order(texts: Iterable[str]) -> str | None:
 
 
 def inferred(order: str) -> Reject:
-    """Return the reject that reports an inferred order."""
     detail = f"the order of its dates is {order}, the only one that all of them allow; --date-order overrides it"
     return Reject(Reason.INFERRED, detail, "all")
 

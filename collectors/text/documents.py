@@ -42,6 +42,8 @@ class Documents(NamedTuple):
     """The beginning of a document, an example of it for people, and the bytes besides white space between two.
 
     `decode` returns the document that a text begins with and where it ends, or raises ValueError; `language` names it.
+    `repair` returns the same of a document that `decode` refuses, and what was repaired; or it raises ValueError with
+    what else may help.
     """
 
     start: re.Pattern[bytes]
@@ -49,6 +51,7 @@ class Documents(NamedTuple):
     between: bytes = b""
     decode: Callable[[str], tuple[Any, int]] = _DECODER.raw_decode
     language: str = "JSON"
+    repair: Callable[[str], tuple[Any, int, str]] | None = None
 
 
 class Part(NamedTuple):
@@ -80,7 +83,7 @@ def read(stream: BinaryIO, position: Position, documents: Documents, *, complete
             if reject is not None:
                 if tree is None and piece.last and not complete:
                     return
-                reject.line, reject.byte_offset, reject.raw = line, offset, text
+                reject.line, reject.byte_offset, reject.raw = line, offset, b"" if reject.kept == "all" else text
             end, end_line = offset + len(text), line + text.count(b"\n")
             yield Part(line, offset, end_line, end, text, tree, reject)
             data, offset, line = rest[len(text) :], end, end_line
@@ -142,19 +145,27 @@ def _first(data: bytes, piece: _Piece, documents: Documents) -> tuple[bytes, Any
     except UnicodeDecodeError:
         written = data.decode(errors="surrogateescape")
         readable = _NOT_UTF_8.sub("\N{REPLACEMENT CHARACTER}", written)
+    reject = None
     try:
         tree, end = documents.decode(readable)
-        tree = encodable(tree, readable)
     except (ValueError, RecursionError) as error:
-        reason = Reason.CUT_FILE if piece.last else Reason.UNKNOWN_LINE
-        return data, None, Reject(reason, f"the document is not {documents.language}: {error}", "none")
+        why = str(error)
+        try:
+            if documents.repair is None:
+                raise
+            tree, end, repairs = documents.repair(readable)
+            reject = Reject(Reason.RECORDER_DEFECT, repairs, "all")
+        except (ValueError, RecursionError) as other:
+            reason = Reason.CUT_FILE if piece.last else Reason.UNKNOWN_LINE
+            why += "" if other is error else f": {other}"
+            return data, None, Reject(reason, f"the document is not {documents.language}: {why}", "none")
     text = written[:end].encode(errors="surrogateescape")
     try:
         text.decode()
     except UnicodeDecodeError as error:
         detail = f"expected UTF-8, replaced what is not: {error}"
-        return text, tree, Reject(Reason.WRONG_ENCODING, detail, "part")
-    return text, tree, None
+        reject = Reject(Reason.WRONG_ENCODING, detail, "part")
+    return text, encodable(tree, readable), reject
 
 
 def _pieces(stream: BinaryIO, offset: int, start: re.Pattern[bytes]) -> Iterator[_Piece]:

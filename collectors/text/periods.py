@@ -42,5 +42,4 @@ def missing_between(apart_s: float, before_s: Sequence[float]) -> str | None:
 
 
 def remembered(apart_s: float, before_s: Sequence[float]) -> list[float]:
-    """Return the distances to remember for the next row."""
     return [*before_s, apart_s][-_USUAL_OF:]

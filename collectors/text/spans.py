@@ -26,7 +26,6 @@ def _written(instant: datetime) -> str:
 
 
 def holds(spans: Spans, ts: str) -> bool:
-    """Return whether an instant was read."""
     return any(begin < ts <= end for begin, end in spans)
 
 

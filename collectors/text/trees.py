@@ -11,12 +11,10 @@ _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def mapping(value: object) -> Mapping[str, Any]:
-    """Return the members of an object."""
     return value if isinstance(value, dict) else {}
 
 
 def mappings(value: object) -> list[Mapping[str, Any]]:
-    """Return the objects of a list."""
     return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 

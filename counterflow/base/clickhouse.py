@@ -121,7 +121,6 @@ class ClickHouse:
             return False
 
     def close(self) -> None:
-        """Close the connections."""
         self._http.close()
 
     def __enter__(self) -> Self:

@@ -122,7 +122,6 @@ class Embedded(ClickHouse):
         return True
 
     def close(self) -> None:
-        """Close the database."""
         self._session.close()
 
     def _adjust(self, given: Settings) -> tuple[str, dict[str, str]]:

@@ -62,7 +62,6 @@ class Trouble:
         return "PLAINTEXT broker listener" in self._error.str() or "SSL handshake failed" in self._error.str()
 
     def __str__(self) -> str:
-        """Return what is wrong and which setting to change."""
         if self._error is None:
             if self._speaks_other_protocol:
                 return (

@@ -23,7 +23,6 @@ class _Stderr:
 
 
 def configure(level: int = logging.INFO) -> None:
-    """Set up structlog for a long-running command."""
     terminal = sys.stderr.isatty()
     structlog.configure(
         processors=[

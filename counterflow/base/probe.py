@@ -12,7 +12,6 @@ import sys
 
 
 def main() -> int:
-    """Query once; return the exit status."""
     connection = http.client.HTTPConnection("127.0.0.1", int(os.environ["COUNTERFLOW_PROBE_PORT"]), timeout=5)
     try:
         connection.request("GET", "/healthz")

@@ -41,7 +41,6 @@ class Zone(click.ParamType[ZoneInfo]):
     name = "zone"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> ZoneInfo:
-        """Return the zone, or fail naming it."""
         if isinstance(value, ZoneInfo):
             return value
         try:
@@ -56,7 +55,6 @@ class Filled(click.ParamType[str]):
     name = "text"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the text, or fail where it is empty."""
         return str(value) or self.fail("is empty; give a name, or leave the option out", param, ctx)
 
 
@@ -155,7 +153,6 @@ def mirrored(address: str, folder: Path) -> list[Path]:
 
 
 def temporary(within: Path | None = None) -> Path:
-    """Return a folder that is removed when the command ends."""
     made = tempfile.TemporaryDirectory(prefix="counterflow-", dir=within)
     return Path(click.get_current_context().with_resource(made))
 

@@ -27,5 +27,4 @@ class Group(click.Group):
                 formatter.write_dl([(name.ljust(width), c.get_short_help_str(1_000)) for name, c in found if c])
 
     def sections(self, names: list[str]) -> dict[str, tuple[str, ...]]:
-        """Return the commands below their headings."""
         return {"Commands": tuple(names)}

@@ -37,7 +37,6 @@ class Story(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Return the case's title, which names its document."""
         return cases()[self.case].title
 
 
@@ -58,17 +57,14 @@ class Simulated(NamedTuple):
 
     @property
     def begin(self) -> datetime:
-        """Return when its first run begins."""
         return min(placed.begin for placed in self.simulation.runs)
 
     @property
     def end(self) -> datetime:
-        """Return when its last run ends."""
         return max(placed.end for placed in self.simulation.runs)
 
     @property
     def systems(self) -> list[str]:
-        """Return the systems of its runs."""
         return list(dict.fromkeys(system for placed in self.simulation.runs for system in placed.run.systems))
 
 

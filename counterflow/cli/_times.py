@@ -21,7 +21,6 @@ class Time(click.ParamType[datetime]):
     name = "time"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        """Return the time, or fail with the accepted forms."""
         if isinstance(value, datetime):
             return value
         try:

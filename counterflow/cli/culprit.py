@@ -50,9 +50,10 @@ def command(
 
     A name is ranked by the share of the change that it explains, not by its size.
     """
-    from counterflow.analysis.culprit import Period, behind, changes, measures, spell
+    from counterflow.analysis.culprit import Period, changes, spell
     from counterflow.cli._table import console, table
     from counterflow.pipelines.rules import rules
+    from counterflow.schemas.culprit import behind, measures
 
     if rule is not None and rule not in rules():
         raise click.BadParameter(f"there is no rule `{rule}`; there is {', '.join(rules())}", param_hint="--rule")

@@ -32,7 +32,6 @@ class LetterId(click.ParamType[str]):
     name = "id"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the ID as it is stored, or fail."""
         text = str(value).lower()
         if not re.fullmatch(r"[0-9a-f]{16}", text):
             self.fail(f"expected 16 hexadecimal digits, found `{value}`; see: counterflow deadletter list", param, ctx)

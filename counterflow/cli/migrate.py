@@ -36,7 +36,7 @@ def command(
     unreplicated: bool,
     as_json: bool,
 ) -> None:
-    """Apply the migrations of schemas/clickhouse that the server does not have yet."""
+    """Create the tables of an empty server, or apply the migrations that it does not have yet."""
     import httpx
     import orjson
 
@@ -64,5 +64,5 @@ def command(
             continue
         for name in applied:
             click.echo(name)
-        summary = f"{len(applied)} migrations applied" if applied else "nothing to apply"
+        summary = f"{len(applied)} scripts applied" if applied else "nothing to apply"
         click.echo(f"{url}: {summary}" if len(urls) > 1 else summary, err=True)

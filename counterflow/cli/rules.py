@@ -32,12 +32,9 @@ Given = tuple[tuple[str, ...], Any, dict[str, Any]]
 
 
 class RuleName(click.ParamType[Rule[Any, Any, Any]]):
-    """A rule by its name."""
-
     name = "rule"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Rule[Any, Any, Any]:
-        """Return the rule, or fail with a list of all rules."""
         found = rules().get(value)
         return found or self.fail(f"there is no rule `{value}`; there is {', '.join(rules())}", param, ctx)
 
@@ -171,7 +168,7 @@ def _write_ceiling(site: Path, row: dict[str, Any], ts: datetime, limit: Limit) 
         text = add_ceiling(text, row["system"], row["subsystem"], row["path"], ts, limit.value, comment)
         site.write_text(text, encoding="utf-8")
     except (OSError, ValueError) as error:
-        raise CounterflowError(f"{site}: {error}", hint="docs/formats/site.md", exit_code=2) from None
+        raise CounterflowError(f"{site}: {error}", hint="collectors/formats/site/README.md", exit_code=2) from None
 
 
 def _given_rows(

@@ -1,4 +1,4 @@
-"""`counterflow schemas`: generates files from the dataset definitions, and checks everything against them."""
+"""`counterflow schemas`: shows what is generated from the dataset definitions, and checks everything against them."""
 
 from __future__ import annotations
 
@@ -19,21 +19,7 @@ _as_json = click.option("--json", "as_json", is_flag=True, help="One JSON object
 
 @click.group(cls=Group)
 def command() -> None:
-    """Generate, show and check the contracts of the datasets."""
-
-
-@command.command()
-@_as_json
-def generate(as_json: bool) -> None:
-    """Write the ClickHouse baseline from the definitions."""
-    from counterflow.schemas.artefacts import generate as write
-
-    written = [str(path) for path in write(_generated())]
-    if as_json:
-        click.echo(orjson.dumps({"written": written}).decode())
-        return
-    for path in written:
-        click.echo(path)
+    """Show and check the contracts of the datasets."""
 
 
 @command.command()
@@ -42,7 +28,7 @@ def generate(as_json: bool) -> None:
     "--as", "form", type=click.Choice(["clickhouse", "flink", "json-schema"]), default="clickhouse", show_default=True
 )
 def show(dataset: str, form: str) -> None:
-    """Print DATASET as ClickHouse statements, with which a new migration begins, as Flink's, or as JSON Schema."""
+    """Print DATASET as ClickHouse statements, as Flink's, or as JSON Schema."""
     from counterflow.schemas.clickhouse_ddl import migration
     from counterflow.schemas.definition import datasets
     from counterflow.schemas.flink_ddl import flink_sql
@@ -62,19 +48,18 @@ def show(dataset: str, form: str) -> None:
 @command.command()
 @_as_json
 def check(as_json: bool) -> None:
-    """Compare generated files, tables, mappings and SQL jobs with the definitions; list all differences.
+    """Compare tables, mappings and SQL jobs with the definitions; list all differences.
 
-    The migrations create the tables on a temporary ClickHouse engine.
+    The tables are created on a temporary ClickHouse engine.
     """
-    from counterflow.schemas import agreement, artefacts
-    from counterflow.schemas.definition import datasets
+    from counterflow.schemas import agreement
+    from counterflow.schemas.definition import FOLDER, datasets
     from counterflow.schemas.mapping import mappings, mistakes
     from counterflow.schemas.migrations import migrate
 
     definitions = datasets()
-    checkout = artefacts.CHECKOUT
-    found = [f"{path}: stale; counterflow schemas generate writes it" for path in artefacts.stale(_generated())]
-    found += mistakes(mappings(), definitions)
+    checkout = FOLDER.resolve().parent
+    found = [*mistakes(mappings(), definitions)]
     for path in sorted(checkout.glob("pipelines/jobs/*/stream.sql")):
         found += agreement.inserts(str(path.relative_to(checkout)), path.read_text(encoding="utf-8"), definitions)
     with _engine() as client:
@@ -86,14 +71,6 @@ def check(as_json: bool) -> None:
         click.echo(disagreement)
     if found:
         raise CounterflowError(f"{len(found)} differences from schemas/datasets", hint="see CONTRIBUTING.md")
-
-
-def _generated() -> dict[str, str]:
-    """Return the text of every generated file by its path in the checkout."""
-    from counterflow.analysis import culprit
-    from counterflow.schemas.artefacts import artefacts
-
-    return artefacts() | {"schemas/clickhouse/baseline/7_culprit.sql": culprit.views()}
 
 
 @contextmanager

@@ -74,7 +74,6 @@ class Files:
         return first
 
     def add(self, read: Iterable[tuple[Path, State | None]]) -> None:
-        """Enter files that were read."""
         self._list.files |= {str(path.resolve()): state for path, state in read if state}
         self._save()
 

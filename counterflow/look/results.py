@@ -35,7 +35,6 @@ class Measured(NamedTuple):
 
 
 def measured(client: ClickHouse) -> dict[str, Measured]:
-    """Return what landed for each system."""
     counters = (name for name, dataset in datasets().items() if dataset.measured)
     found: dict[str, Measured] = {}
     for row in client.rows(" UNION ALL ".join(map(_reach, counters)), {"final": 1}):

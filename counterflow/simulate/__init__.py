@@ -31,7 +31,6 @@ class Simulation(NamedTuple):
 
 @cache
 def cases() -> dict[str, Case[Any]]:
-    """Return every case by name."""
     names = (m.name for m in pkgutil.iter_modules(_cases.__path__) if m.name[0] != "_")
     return {name.replace("_", "-"): importlib.import_module(f"{_cases.__name__}.{name}").CASE for name in names}
 

@@ -79,11 +79,10 @@ def _jobs(
     transactions = counted(jobs.transactions_s)
     response_ms = apportion(round(sum(transactions) * jobs.response_s * 1000), transactions)
     cpu_us = counted(jobs.cores * 1e6)
-    commits = counted(jobs.commits_s)
     logical = {
         "JBLRD": counted(jobs.reads_s),
         "JBLWT": counted(jobs.inserts_s),
-        "JBDBU": [a + b for a, b in zip(counted(jobs.changes_s), commits, strict=True)],
+        "JBDBU": counted(jobs.changes_s),
     }
     on_disk: dict[str, list[int]] = {}
     if jobs.on_disk:
@@ -97,8 +96,8 @@ def _jobs(
         by_job: Row = {
             "JBSSYS": jobs.subsystem,
             **{field: counts[at] for field, counts in logical.items()},
-            **{f"{field}SQL": counts[at] if jobs.sql else 0 for field, counts in logical.items()},
-            "JBBCO": commits[at],
+            **{f"{field}SQL": 0 for field in logical},
+            "JBBCO": 0,
             "JBBRO": 0,
         }
         if for_update is not None:

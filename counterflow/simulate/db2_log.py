@@ -1,4 +1,4 @@
-"""Running counts of the active log as a site exports them under IFCID names (docs/formats/db2_log_csv.md)."""
+"""Running counts of the active log as a site exports them under IFCID names (format `db2_log_csv`)."""
 
 from __future__ import annotations
 

@@ -74,19 +74,17 @@ class LinuxRun:
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """Return the LPAR of the database."""
         return (self.system,)
 
     @property
     def workload(self) -> str:
-        """Return the name of the driver."""
         return "ycsb" if self.operations else "bdi"
 
 
 class LinuxCase(Case[LinuxRun]):
     """Runs over both kinds of storage; the files are a folder per LPAR, and `SITE`."""
 
-    def write(self, out: Path, placed: Sequence[Placed[LinuxRun]], seed: str) -> list[Written]:  # noqa: D102
+    def write(self, out: Path, placed: Sequence[Placed[LinuxRun]], seed: str) -> list[Written]:
         to = Output(out)
         for one in placed:
             run, random = one.run, Random(f"{seed}/{one.run.name}")  # noqa: S311 - noise

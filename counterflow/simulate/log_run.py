@@ -54,5 +54,4 @@ class LogRun:
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """Return the LPAR."""
         return (self.system,)

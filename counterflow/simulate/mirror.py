@@ -29,7 +29,7 @@ class MirrorCase(Case[Run]):
 
     distance_km: float | None = None
 
-    def write(self, out: Path, placed: Sequence[Placed[Run]], seed: str) -> list[Written]:  # noqa: D102
+    def write(self, out: Path, placed: Sequence[Placed[Run]], seed: str) -> list[Written]:
         files: list[Written] = []
         for system, addresses in _systems(placed).items():
             random = Random(f"{seed}/{system}")  # noqa: S311 - noise

@@ -29,8 +29,7 @@ class Jobs:
     transactions_s, response_s : transactions, and the mean time of one.
     reads_s : logical database reads, including those for update.
     reads_for_update_s : part of `reads_s`; None where the release does not count them separately.
-    inserts_s, changes_s, commits_s : logical writes; updates and deletes; commits.
-    sql : whether the logical I/O is SQL's; else it is native.
+    inserts_s, changes_s : logical writes; updates and deletes.
     type, subtype : letters of the job type.
     on_disk : their work on the partition's disks; None where neither it nor their waits are stated.
     held_up : mean number of threads that wait, by wait bucket, for anything but disks.
@@ -47,8 +46,6 @@ class Jobs:
     reads_for_update_s: float | None = None
     inserts_s: float = 0.0
     changes_s: float = 0.0
-    commits_s: float = 0.0
-    sql: bool = False
     type: str = "B"
     subtype: str = " "
     on_disk: OnDisk | None = None
@@ -146,5 +143,4 @@ class Run:
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """Return the partitions by name."""
         return tuple(partition.system for partition in self.partitions)

@@ -1,4 +1,4 @@
-"""Monitor tables of Q Replication on Linux, UNIX and Windows, as Db2 exports them (docs/formats/qrep_monitor.md).
+"""Monitor tables of Q Replication on Linux, UNIX and Windows, as Db2 exports them (format `qrep_monitor`).
 
 MONITOR_TIME is local time of the server, here UTC. A row before the run marks the start of its first interval.
 """

@@ -27,7 +27,7 @@ TEXT_KB = 96
 class QrepCase(Case[QrepRun]):
     """Runs with and without replication; the files are a folder per system, and `SITE`."""
 
-    def write(self, out: Path, placed: Sequence[Placed[QrepRun]], seed: str) -> list[Written]:  # noqa: D102
+    def write(self, out: Path, placed: Sequence[Placed[QrepRun]], seed: str) -> list[Written]:
         to = Output(out)
         executions = []
         for one in placed:

@@ -59,5 +59,4 @@ class QrepRun:
 
     @property
     def systems(self) -> tuple[str, ...]:
-        """Return the nodes by name."""
         return tuple(node.system for node in self.nodes)

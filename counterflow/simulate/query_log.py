@@ -1,4 +1,4 @@
-"""Queries of users, one at a time per user, with begin and end (docs/formats/query_log.md)."""
+"""Queries of users, one at a time per user, with begin and end (format `query_log`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RMF Monitor III reports as the Distributed Data Server returns them in JSON (docs/formats/rmf_dds.md)."""
+"""RMF Monitor III reports as the Distributed Data Server returns them in JSON (format `rmf_dds`)."""
 
 from __future__ import annotations
 

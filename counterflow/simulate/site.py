@@ -1,4 +1,4 @@
-"""The site's own file, as docs/formats/site.md describes it."""
+"""The site's own file, the format `site`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ Entry = tuple[str, Fields]
 
 
 def lines(entries: Iterable[Entry], name: str = "simulated") -> Iterator[str]:
-    """Yield the file; an entry is one line of YAML."""
     yield "# Generated: no real site wrote this."
     yield f"site: {name}"
     lists: dict[str, list[Fields]] = {}

@@ -55,7 +55,6 @@ class Placed(NamedTuple, Generic[R]):
 
     @property
     def end(self) -> datetime:
-        """End of its last interval."""
         return self.intervals[-1].end
 
     @property

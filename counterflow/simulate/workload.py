@@ -1,4 +1,4 @@
-"""Work done by a batch or a driver, as it reports at the end of each interval (docs/formats/workload_csv.md)."""
+"""Work done by a batch or a driver, as it reports at the end of each interval (format `workload_csv`)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ class Execution(NamedTuple):
 
 
 def lines(executions: Iterable[Execution]) -> Iterator[str]:
-    """Yield the file."""
     yield HEADER
     for e in executions:
         for at, done in zip((e.begin, *e.ends), accumulate(e.counts, initial=0), strict=True):

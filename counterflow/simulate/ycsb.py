@@ -1,4 +1,4 @@
-"""Output of YCSB for a run: a status line every ten seconds, then the summary (docs/formats/ycsb.md)."""
+"""Output of YCSB for a run: a status line every ten seconds, then the summary (format `ycsb`)."""
 
 from __future__ import annotations
 

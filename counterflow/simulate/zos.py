@@ -22,7 +22,7 @@ WORKLOAD, UNITS = "account_settlement", "accounts"
 class LogCase(Case[LogRun]):
     """Runs of a batch; the files are a folder per LPAR, and `SITE`."""
 
-    def write(self, out: Path, placed: Sequence[Placed[LogRun]], seed: str) -> list[Written]:  # noqa: D102
+    def write(self, out: Path, placed: Sequence[Placed[LogRun]], seed: str) -> list[Written]:
         to = Output(out)
         for system in dict.fromkeys(one.run.system for one in placed):
             own = [one for one in placed if one.run.system == system]

@@ -20,7 +20,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from counterflow.base.clickhouse import ClickHouseError
 from counterflow.base.errors import CounterflowError
-from counterflow.pipelines.landing.consumer import GROUP
+from counterflow.pipelines.landing.broker import GROUP
 from counterflow.schemas.migrations import migrate
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.install import exclusive
@@ -141,7 +141,6 @@ def _explained(hint: str) -> Iterator[None]:
 
 
 def _committed(settings: StackSettings) -> list[TopicPartition]:
-    """Return the lander's committed offsets."""
     admin = AdminClient({**settings.kafka("admin").client, "log_level": 0})
     groups = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(GROUP)], request_timeout=_TIMEOUT_S)
     return [one for one in groups[GROUP].result().topic_partitions or [] if one.offset >= 0]
@@ -158,7 +157,6 @@ def _ids(settings: StackSettings, topics: Set[str]) -> dict[str, str]:
 
 
 def _go_back(settings: StackSettings, offsets: Mapping[tuple[str, int], int]) -> None:
-    """Rewind the lander to the end of the copy."""
     admin = AdminClient({**settings.kafka("admin").client, "log_level": 0})
     wanted = ConsumerGroupTopicPartitions(GROUP, [TopicPartition(*place, offset) for place, offset in offsets.items()])
 

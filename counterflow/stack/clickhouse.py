@@ -34,7 +34,6 @@ decompression is half of the time. A statement that reads more rows than a panel
 
 
 def engine(settings: StackSettings) -> Part:
-    """Describe the engine."""
     return Part(
         name="clickhouse",
         command=(sys.executable, "-m", "counterflow.stack.clickhouse_server"),
@@ -45,7 +44,6 @@ def engine(settings: StackSettings) -> Part:
 
 
 def library(settings: StackSettings) -> Path:
-    """Return the path of the unpacked engine."""
     return settings.parts / "clickhouse/node_modules/@chdb/lib-linux-x64-gnu/libchdb.so"
 
 

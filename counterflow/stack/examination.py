@@ -16,7 +16,7 @@ from counterflow.base.errors import UNREACHED, CounterflowError
 from counterflow.pipelines.jobs import all_jobs
 from counterflow.pipelines.submission.cluster import states
 from counterflow.schemas import topics
-from counterflow.schemas.migrations import migrations
+from counterflow.schemas.migrations import schema
 from counterflow.stack import lifecycle
 from counterflow.stack.certificate import expires
 from counterflow.stack.jobs import cluster
@@ -67,8 +67,8 @@ def _kafka(settings: StackSettings) -> Iterator[Trouble]:
 def _clickhouse(settings: StackSettings) -> Iterator[Trouble]:
     try:
         with settings.clickhouse("migrator") as client:
-            applied = {row["id"] for row in client.rows("SELECT id FROM counterflow.migration FINAL")}
-            if missing := [one.id for one in migrations() if one.id not in applied]:
+            rows = client.rows("SELECT id, sha256 FROM counterflow.migration FINAL")
+            if missing := [one.id for one in schema().pending({row["id"]: row["sha256"] for row in rows})]:
                 yield Trouble("migrations", f"not applied: {', '.join(missing)}", "counterflow migrate")
         with settings.clickhouse("reader") as client:
             for row in client.rows(_SKEWED, {"param_most": SKEW_S}):

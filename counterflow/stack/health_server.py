@@ -46,7 +46,6 @@ class Parts(Collector):
         )
 
     def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
-        """Return the metrics of every part."""
         up, restarts, failures, resident = families = self.describe()
         for part in status(self._settings, but=NAME):
             up.add_metric([part.name], part.state == "running")
@@ -57,7 +56,6 @@ class Parts(Collector):
 
 
 def problems(settings: StackSettings) -> list[str]:
-    """Describe each part that is not running."""
     return [
         f"{part.name} is {part.state}: {part.detail}" for part in status(settings, but=NAME) if part.state != "running"
     ]

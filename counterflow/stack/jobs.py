@@ -13,7 +13,6 @@ from counterflow.stack.settings import StackSettings
 
 
 def cluster(settings: StackSettings) -> Cluster:
-    """Describe the stack's cluster for submitting jobs."""
     return Cluster(
         flink_url=settings.flink_url,
         certificate=settings.flink_certificate,

@@ -33,7 +33,6 @@ _TIME = "yyyy-MM-dd'T'HH:mm:ss,SSS"
 
 
 def broker(settings: StackSettings) -> Part:
-    """Describe the broker."""
     options = (
         "-Xmx512m",
         "-XX:+UseSerialGC",

@@ -19,7 +19,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined] # its stub for
     UserScramCredentialUpsertion,
 )
 
-from counterflow.pipelines.landing.consumer import GROUP
+from counterflow.pipelines.landing.broker import GROUP
 from counterflow.schemas.definition import CHECKPOINTS, published
 
 ADMIN = "admin"
@@ -45,7 +45,6 @@ class Grant(NamedTuple):
 
 
 def grants() -> Iterator[Grant]:
-    """Yield the rights of each user but `admin`."""
     for name, dataset in published().items():
         versions = f"counterflow.{name}."  # any version of the dataset
         writers = ("flink",) if dataset.role == "result" else ("agent", "replay")

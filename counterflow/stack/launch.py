@@ -65,7 +65,6 @@ class Run(msgspec.Struct, frozen=True):
 
     @property
     def alive(self) -> bool:
-        """Whether the program runs."""
         return bool(self.pid) and _born(self.pid) == self.born
 
     def end(self) -> None:

@@ -127,7 +127,6 @@ def require_none(found: Iterable[Problem]) -> None:
 
 
 def listeners(connections: Sequence[Any]) -> list[Listener]:
-    """Return the listening sockets among psutil's connections."""
     return [
         Listener(connection.laddr.ip, connection.laddr.port, getattr(connection, "pid", None))
         for connection in connections

@@ -75,5 +75,4 @@ def _new_enough(reported: str) -> bool:
 
 @cache  # all parts are described whenever one is examined
 def _version_of(java: str) -> str:
-    """Return what `java -version` prints."""
     return subprocess.run([java, "-version"], capture_output=True, text=True, check=False).stderr

@@ -57,7 +57,6 @@ class State(NamedTuple):
 
 
 def launch(settings: StackSettings, parts: Sequence[Part]) -> None:
-    """Start the supervisor, with no part started yet."""
     settings.logs.mkdir(parents=True, exist_ok=True)
     socket = _socket(settings)
     if socket.parent != settings.home:
@@ -96,7 +95,6 @@ def add(settings: StackSettings, parts: Sequence[Part]) -> None:
 
 
 def alive(settings: StackSettings) -> bool:
-    """Return whether the stack's supervisor answers."""
     try:
         return bool(_call(settings, "getState"))
     except OSError:

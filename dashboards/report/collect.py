@@ -88,8 +88,6 @@ class Place(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Figures of a row of a board."""
-
     title: str
     places: Sequence[Place]
 
@@ -335,8 +333,6 @@ def _evidence(text: str) -> dict[str, list[tuple[str, str]]]:
 
 
 class _Scope:
-    """Queries a server for one range and some systems."""
-
     def __init__(self, client: ClickHouse, shown: Range, systems: Sequence[str], chosen: Mapping[str, str]) -> None:
         self._client = client
         self._shown = shown
@@ -390,7 +386,6 @@ class _Scope:
             return self._usual_s[chart.usual_s]
 
     def rows(self, name: str) -> list[dict[str, Any]]:
-        """Return the rows of one of the report's own queries."""
         sql = (QUERIES / f"{name}.sql").read_text(encoding="utf-8")
         result = fetch(self._client, expand(sql, self._shown, self._values(sql)))
         names = [column.name for column in result.columns]

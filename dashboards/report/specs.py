@@ -246,7 +246,6 @@ def symbols(spec: Json) -> Json:
 
 
 def legend(spec: Json) -> list[Key]:
-    """Return the series of a specification."""
     return [Key(*key) for key in spec["usermeta"]["legend"]]
 
 

@@ -1,7 +1,7 @@
-"""Hooks of MkDocs: fill the generated parts into pages, and add the pages that lie beside what they describe.
+"""Hooks of MkDocs: fill the generated parts into pages, and add the pages that lie in the folder of what they describe.
 
 In a page, a line `<!-- generated: NAME -->` stands for the part NAME of `PARTS`. The README of a format,
-`collectors/formats/<format>/README.md`, is the page `formats/<format>.md`.
+`collectors/formats/<format>/README.md`, is the page `formats/<format>.md`, that of a job is `jobs/<job>.md`.
 """
 
 from __future__ import annotations
@@ -10,14 +10,13 @@ import json
 import posixpath
 import re
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from counterflow.analysis.queries import queries
 from counterflow.cli import cli
 from counterflow.schemas.definition import datasets
 from counterflow.schemas.mapping import mappings
-from docs.generators import checks, cookbook, dictionary, reference
+from docs.generators import checks, cookbook, dictionary, elsewhere, formats, jobs, reference
 from tests.faults import table as faults
 from tests.golden import matrix
 
@@ -26,8 +25,12 @@ if TYPE_CHECKING:
     from mkdocs.structure.files import Files
     from mkdocs.structure.pages import Page
 
-CHECKOUT = Path(__file__).resolve().parents[2]
-EXAMPLE = CHECKOUT / "collectors/agent.example.yaml"
+BELOW: Mapping[str, Callable[[], list[Any]]] = {
+    "formats/index.md": formats.navigation,
+    "kpis/index.md": jobs.navigation,
+}
+"""What stands in the navigation below a page."""
+EXAMPLE = elsewhere.CHECKOUT / "collectors/agent.example.yaml"
 PARTS: Mapping[str, Callable[[], str]] = {
     "agent_example": lambda: f"```yaml\n{EXAMPLE.read_text(encoding='utf-8')}```",
     "agent_settings": reference.agent_settings,
@@ -35,18 +38,20 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "commands": lambda: reference.commands(cli),
     "datasets": lambda: dictionary.data_dictionary(datasets().values(), mappings()),
     "exports": matrix.exports,
+    "formats": formats.take_what,
     "faults": lambda: faults.table(faults.faults(), json.loads(faults.RESULTS.read_text(encoding="utf-8"))),
+    "jobs": jobs.questions,
     "questions": lambda: cookbook.cookbook(queries().values()),
     "stack_settings": reference.stack_settings,
+    "tables": formats.tables,
 }
 _PART = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
 _LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#\s]+\.md)")
 
 
-def elsewhere() -> dict[str, str]:
+def outside() -> dict[str, str]:
     """Return the pages outside docs/: the path of each file in the checkout, by its path on the site."""
-    readmes = sorted(CHECKOUT.glob("collectors/formats/*/README.md"))
-    return {f"formats/{path.parent.name}.md": str(path.relative_to(CHECKOUT)) for path in readmes}
+    return {page.on_site: page.path for page in (*formats.pages(), *jobs.pages())}
 
 
 def filled(markdown: str) -> str:
@@ -60,7 +65,7 @@ def linked(markdown: str, site_path: str, pages: Mapping[str, str]) -> str:
     Parameters
     ----------
     site_path : the page's path on the site, `formats/nmon.md`.
-    pages : the pages outside docs/, as `elsewhere` returns them.
+    pages : the pages outside docs/, as `outside` returns them.
     """
     here = posixpath.dirname(pages.get(site_path, f"docs/{site_path}"))
     on_site = {source: path for path, source in pages.items()}
@@ -73,15 +78,25 @@ def linked(markdown: str, site_path: str, pages: Mapping[str, str]) -> str:
     return _LINK.sub(target, markdown)
 
 
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Put the pages outside docs/ into the navigation."""
+    for section in config.nav or []:
+        for entries in section.values():
+            for index, below in BELOW.items():
+                if index in entries:
+                    entries[1:1] = below()
+    return config
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages outside docs/."""
     from mkdocs.structure.files import File
 
-    for path, source in elsewhere().items():
-        files.append(File.generated(config, path, abs_src_path=str(CHECKOUT / source)))
+    for path, source in outside().items():
+        files.append(File.generated(config, path, abs_src_path=str(elsewhere.CHECKOUT / source)))
     return files
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Fill a page, and lead its links to pages of the site."""
-    return linked(filled(markdown), page.file.src_uri, elsewhere())
+    return linked(filled(markdown), page.file.src_uri, outside())

@@ -18,17 +18,11 @@ from counterflow.schemas.frame import Contract, Malformed
 class Message(Protocol):
     """The part of `confluent_kafka.Message` that landing uses."""
 
-    def topic(self) -> str:
-        """Return the topic."""
-        ...
+    def topic(self) -> str: ...
 
-    def partition(self) -> int:
-        """Return the number of the partition."""
-        ...
+    def partition(self) -> int: ...
 
-    def offset(self) -> int:
-        """Return the offset in the partition."""
-        ...
+    def offset(self) -> int: ...
 
     def value(self) -> bytes | None:
         """Return the bytes; None is a tombstone."""
@@ -53,27 +47,21 @@ class Piece:
     content: bytes
 
     def topic(self) -> str:
-        """Return the topic of the whole message."""
         return self.whole.topic()
 
     def partition(self) -> int:
-        """Return the partition of the whole message."""
         return self.whole.partition()
 
     def offset(self) -> int:
-        """Return the offset of the whole message."""
         return self.whole.offset()
 
     def value(self) -> bytes:
-        """Return the frame of these rows."""
         return self.content
 
     def timestamp(self) -> tuple[int, int]:
-        """Return the timestamp of the whole message."""
         return self.whole.timestamp()
 
     def __len__(self) -> int:
-        """Return the length of the frame, bytes."""
         return len(self.content)
 
 
@@ -94,7 +82,6 @@ class Refusal(NamedTuple):
 
 
 def body(messages: Sequence[Message]) -> list[bytes]:
-    """Return valid messages as JSONEachRow, in pieces."""
     pieces: list[list[bytes]] = []
     size = _PIECE
     for message in messages:
@@ -169,7 +156,6 @@ _PIECE = 1_000_000  # bytes
 
 
 def one_row(value: bytes) -> int:
-    """Return 1 for one JSON object."""
     _skip(value)
     if not value.isascii():
         value.decode()

@@ -13,10 +13,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from itertools import groupby
-from typing import Any, cast
+from typing import cast
 
 import httpx
-import orjson
 import structlog
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from confluent_kafka import Message as KafkaMessage
@@ -25,17 +24,17 @@ from confluent_kafka.admin import AdminClient
 from counterflow.base.clickhouse import ClickHouseError
 from counterflow.base.errors import CounterflowError
 from counterflow.base.kafka import Kafka
-from counterflow.base.kafka_trouble import Trouble
 from counterflow.pipelines.landing import metrics
 from counterflow.pipelines.landing.batch import Limits, Message
+from counterflow.pipelines.landing.broker import Broker
+from counterflow.pipelines.landing.caught_up import CaughtUp
 from counterflow.pipelines.landing.ends import Ends
 from counterflow.pipelines.landing.lane import Key, Lane
-from counterflow.pipelines.landing.refusals import WINDOW, Outcome, newest, share
+from counterflow.pipelines.landing.refresher import Refresher
+from counterflow.pipelines.landing.refusals import WINDOW, Refusals
 from counterflow.pipelines.landing.stillness import END_S, PROBLEM_S, Stillness
 from counterflow.pipelines.landing.writer import Abandoned, Landed, ShardAway, Writer
 from counterflow.schemas.definition import datasets
-
-GROUP = "counterflow.lander"
 
 _FETCH = 500  # messages per read, at most: frames of up to 1 MiB
 _FETCH_S = 0.1
@@ -45,8 +44,6 @@ _INSERTS = 2  # concurrently
 _LONGEST_WAIT_S = 10.0
 _KAFKA_TIMEOUT_S = 10.0
 _STILL_S = 30.0
-_REFRESH_EVERY_S = 240.0  # what other landers landed
-_REFRESH_LANDED_S = 30.0  # what this one landed: each refresh computes the hours of live systems again
 
 log = structlog.get_logger()
 
@@ -61,10 +58,8 @@ class Lander:
     writer : inserts the batches.
     tables : table by topic.
     limits : of a batch.
-    most_refused : share of a topic's last rows, 0 to 1, above which no further batch of the topic is landed. So
-        many rejects are not single bad rows, and messages are safer in Kafka until the cause is fixed.
-    refresh : computes again what sums over landed rows. The lander that has partition 0 of the manifests calls it
-        twice a minute while rows land, and every four minutes.
+    most_refused : share of a topic's last rows, 0 to 1, above which no further batch of the topic is landed.
+    refresh : computes again what sums over landed rows. The lander that has partition 0 of the manifests calls it.
     """
 
     def __init__(
@@ -78,36 +73,21 @@ class Lander:
         refresh: Callable[[], object] | None = None,
     ) -> None:
         """Connect without waiting for a broker."""
-        self._instance_id = instance_id
         self._writer = writer
         self._tables = tables
         self._limits = limits
-        self._most_refused = most_refused
         self._refresh = refresh
-        self._refreshing: Future[object] | None = None
-        self._refreshed_at = float("-inf")
-        self._landed_since = False
-        self._outcomes: dict[str, tuple[Outcome, ...]] = {}
-        self._stopped: dict[str, str] = {}
-        """Topics with too many rejects, and the first error of the last batch."""
-        self._trouble = Trouble(kafka)
-        reporting: dict[str, Any] = {"log_level": 0, "error_cb": self._report}
-        self._admin = AdminClient({**kafka.client, **reporting})
-        self._connected = True
-        self._consumer = Consumer(
-            {
-                **_settings(kafka, instance_id),
-                "error_cb": self._report,
-                "stats_cb": self._look,
-                "on_commit": self._committed,
-            }
-        )
+        self._refresher = Refresher(refresh) if refresh else None
+        self._refusals = Refusals(most_refused)
+        self._broker = Broker(kafka, instance_id)
+        self._admin = AdminClient(self._broker.client)
+        self._consumer = Consumer({**self._broker.consumer, "on_commit": self._committed})
+        self._in_group = False
         self._landed: dict[Key, int] = {}
         """The next offset to land of each assigned partition."""
         self._lanes: dict[object, Lane] = {}
         self._read_at = time.monotonic()
         self._watched_at = 0.0
-        self._asked_at = float("inf")  # not before this lander is in the group
         self._stillness = Stillness()
         self._ends = Ends(self._admin)
 
@@ -120,28 +100,28 @@ class Lander:
             same id; messages wait and none lands, for no known cause; or, at the end, a topic was stopped for too many
             rejects.
         """
-        ends = self._ends_now() if until_caught_up else None
+        caught_up = CaughtUp(self._consumer, self._ends_now()) if until_caught_up else None
         self._consumer.subscribe(
             list(self._tables), on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._lost
         )
         with ThreadPoolExecutor(_INSERTS + 1, thread_name_prefix="insert") as pool:
             try:
-                while not stop.is_set() and (ends is None or not self._landed_up_to(ends)):
+                while not stop.is_set() and not (caught_up and self._has(caught_up)):
                     self._read()
                     self._finish()
                     self._start(pool)
                     self._watch(pool)
-                self._settle()
+                self._finish_open_inserts()
                 if until_caught_up and self._refresh and self._refreshes:
                     self._refresh()
             except KafkaException as error:
-                raise self._stopped_by(error.args[0]) from error
+                raise self._broker.failure(error.args[0]) from error
             finally:
                 self._consumer.close()  # commits what was stored
-        if self._stopped:
+        if self._refusals.paused:
             raise CounterflowError(
                 "landing stopped, too many messages were rejected: "
-                + "; ".join(f"{topic} ({what})" for topic, what in sorted(self._stopped.items())),
+                + "; ".join(f"{topic} ({what})" for topic, what in sorted(self._refusals.paused.items())),
                 hint="fix the cause (`counterflow migrate`, or the producer) and restart the lander: it resumes behind "
                 "the rejected messages, which `counterflow deadletter replay` publishes again",
             )
@@ -150,34 +130,20 @@ class Lander:
         """Return the reasons why messages do not land now; called from another thread than `run`."""
         found = [
             f"landing of {topic} is paused, too many messages are rejected: {what}"
-            for topic, what in [*self._stopped.items()]
+            for topic, what in [*self._refusals.paused.items()]
         ]
         found += [
             f"{lane.topic}: {lane.failures} inserts in a row failed, the last with: {lane.problem}"
             for lane in [*self._lanes.values()]
             if lane.failures
         ]
-        if not self._connected:
-            found.append("Kafka does not answer" + f": {self._trouble}" * bool(str(self._trouble)))
+        if problem := self._broker.problem:
+            found.append(problem)
         if (still_s := time.monotonic() - self._read_at) > _STILL_S:
             found.append(f"nothing was read for {still_s:.0f} s")
         if (still_s := self._stillness.longest_s) > PROBLEM_S:
             found.append(f"messages wait in Kafka, and none landed for {still_s:.0f} s")
         return found
-
-    def _look(self, statistics: str) -> None:
-        """Note whether a broker is connected (librdkafka, STATISTICS.md)."""
-        brokers = orjson.loads(statistics)["brokers"].values()
-        self._connected = any(broker["state"] == "UP" for broker in brokers)
-        if self._connected:
-            self._trouble.clear()
-
-    def _report(self, error: KafkaError) -> None:
-        """Log each cause of trouble once."""
-        before = str(self._trouble)
-        self._trouble(error)
-        if error.fatal() or str(self._trouble) != before:
-            log.warning("waiting for Kafka", error=str(self._trouble), fatal=error.fatal())
 
     def _committed(self, error: KafkaError | None, partitions: list[TopicPartition]) -> None:
         if error and error.code() != KafkaError._NO_OFFSET:
@@ -203,13 +169,14 @@ class Lander:
         # grouped by methods in C: a Python function would cost more than everything else done to a message here
         for number, of_number in groupby(read, KafkaMessage.partition):
             for topic, run in groupby(of_number, KafkaMessage.topic):
-                self._take((topic or "", number or 0), list(run))
+                self._queue((topic or "", number or 0), list(run))
 
     @property
     def _full(self) -> bool:
         return sum(lane.size + lane.inserting_size for lane in self._lanes.values()) > _HELD
 
-    def _take(self, key: Key, messages: list[KafkaMessage]) -> None:
+    def _queue(self, key: Key, messages: list[KafkaMessage]) -> None:
+        """Add messages of a partition to their lane; while that is paused they are dropped, and read again later."""
         end = None
         if any(map(KafkaMessage.error, messages)):
             for message in messages:
@@ -258,7 +225,6 @@ class Lander:
             self._consumer.commit(asynchronous=True)
 
     def _advance(self, offsets: Mapping[Key, int]) -> None:
-        """Note what landed, and store it for the next commit."""
         ours = {key: offset for key, offset in offsets.items() if offset > self._landed.get(key, offset)}
         self._landed |= ours
         if ours:
@@ -266,10 +232,8 @@ class Lander:
 
     def _count(self, lane: Lane, landed: Landed) -> None:
         dataset = self._tables[lane.topic]
-        refused = sum(refusal.rows for refusal in landed.refused)
-        outcomes = self._outcomes.get(lane.topic, ())
-        self._outcomes[lane.topic] = newest((Outcome(landed.rows + refused, refused), *outcomes))
-        self._landed_since = True
+        if self._refresher:
+            self._refresher.landed = True
         metrics.ROWS.labels(dataset).inc(landed.rows)
         metrics.BYTES.labels(dataset).inc(landed.size)
         metrics.BATCHES.labels(dataset).inc()
@@ -277,12 +241,8 @@ class Lander:
         for reason, count in Counter(refusal.reason for refusal in landed.refused).items():
             metrics.DEADLETTERS.labels(dataset, reason).inc(count)
             log.warning("refused", topic=lane.topic, reason=reason, messages=count)
-        too_many = share(self._outcomes[lane.topic]) > self._most_refused
-        if landed.refused and too_many and lane.topic not in self._stopped:
-            first = landed.refused[0]
-            self._stop(
-                lane.topic, f"{refused} of the last {landed.rows + refused}; {first.reason}: {first.error[:300]}"
-            )
+        if self._refusals.count(lane.topic, landed):
+            self._pause_topic(lane.topic)
 
     def _postpone(self, lane: Lane, error: Exception) -> None:
         """Pause a lane until its next try, and forget what was read of it: it is read again."""
@@ -302,17 +262,16 @@ class Lander:
             error=str(error)[:500],
         )
 
-    def _stop(self, topic: str, found: str) -> None:
-        """Pause landing of the topic: begin no batch of it any more."""
-        self._stopped[topic] = found
+    def _pause_topic(self, topic: str) -> None:
+        """Begin no batch of the topic any more."""
         for lane in self._lanes.values():
             if lane.topic == topic:
                 self._pause(lane)
         metrics.STOPPED.labels(topic).set(1)
         log.error(
-            f"over {self._most_refused:.0%} of the last {WINDOW:,} rows rejected, landing of the topic is paused",
+            f"over {self._refusals.most:.0%} of the last {WINDOW:,} rows rejected, landing of the topic is paused",
             topic=topic,
-            refused=found,
+            refused=self._refusals.paused[topic],
         )
 
     def _partitions(self, lane: Lane) -> list[TopicPartition]:
@@ -341,7 +300,7 @@ class Lander:
         """Insert what is due, of the lane that waited longest first; read again what failed a while ago."""
         now = time.monotonic()
         for lane in sorted(self._lanes.values(), key=lambda lane: lane.begun_at):
-            if lane.insert or lane.topic in self._stopped:
+            if lane.insert or lane.topic in self._refusals.paused:
                 continue
             if lane.paused:
                 if lane.retry_at <= now:
@@ -351,7 +310,7 @@ class Lander:
                 due = whole or self._full or now - lane.begun_at >= self._limits.pause_s
                 if due and len(self._inserts()) < _INSERTS:
                     lane.begun_at = now
-                    lane.insert = pool.submit(self._writer.land, lane.topic, lane.take(self._limits))
+                    lane.insert = pool.submit(self._writer.land, lane.topic, lane.next_batch(self._limits))
             elif lane.read:  # the end of partitions, behind markers of transactions
                 self._advance(lane.read)
                 lane.forget()
@@ -374,7 +333,8 @@ class Lander:
                 f"messages wait in Kafka, and none landed for {still_s:.0f} s, though Kafka and ClickHouse answer",
                 hint="a new lander begins with a new connection; its supervisor starts it",
             )
-        self._keep_fresh(pool, now)
+        if self._refresher and self._refreshes:
+            self._refresher.start(pool)
 
     def _explained(self, key: Key) -> bool:
         """Return whether it is known why a partition waits, so that a new process would wait as well.
@@ -383,25 +343,14 @@ class Lander:
         """
         lane = self._lane(key)
         waits_for_clickhouse = bool(lane.insert or lane.failures) or len(self._inserts()) >= _INSERTS
-        return not self._connected or waits_for_clickhouse or lane.topic in self._stopped
+        return not self._broker.answers or waits_for_clickhouse or lane.topic in self._refusals.paused
 
     @property
     def _refreshes(self) -> bool:
         """Whether this lander is the one of its group that refreshes what sums over rows."""
         return (datasets()["manifest"].topic, 0) in self._landed
 
-    def _keep_fresh(self, pool: ThreadPoolExecutor, now: float) -> None:
-        if self._refreshing and self._refreshing.done():
-            if error := self._refreshing.exception():
-                log.warning("refresh failed, will be retried", error=str(error)[:500])
-            self._refreshing = None
-        since_s = now - self._refreshed_at
-        due = since_s >= _REFRESH_EVERY_S or (self._landed_since and since_s >= _REFRESH_LANDED_S)
-        if self._refresh and self._refreshes and due and not self._refreshing:
-            self._refreshed_at, self._landed_since = now, False
-            self._refreshing = pool.submit(self._refresh)
-
-    def _settle(self) -> None:
+    def _finish_open_inserts(self) -> None:
         """Finish the inserts in flight, without retries or further halving."""
         self._writer.abandoned.set()
         wait(self._inserts())
@@ -410,7 +359,7 @@ class Lander:
 
     def _assigned(self, consumer: Consumer, assigned: list[TopicPartition]) -> None:
         """Set offset and pause of each partition: librdkafka keeps a pause across assignments, and may have offsets."""
-        self._asked_at = 0.0
+        self._in_group = True
         if not assigned:
             return
         begin = []
@@ -438,7 +387,7 @@ class Lander:
         log.info("assigned", partitions=len(begin))
 
     def _revoked(self, consumer: Consumer, revoked: list[TopicPartition]) -> None:
-        self._settle()
+        self._finish_open_inserts()
         self._forget(revoked)
 
     def _lost(self, consumer: Consumer, lost: list[TopicPartition]) -> None:
@@ -462,41 +411,11 @@ class Lander:
         try:
             return self._ends.now(self._tables)
         except KafkaException as error:
-            self._admin.poll(0)  # delivers the cause to `_report`
-            raise self._stopped_by(error.args[0]) from error
+            self._admin.poll(0)  # delivers the cause
+            raise self._broker.failure(error.args[0]) from error
 
-    def _landed_up_to(self, ends: Mapping[Key, int]) -> bool:
-        elsewhere = {}
-        for key, end in ends.items():
-            if not end or key[0] in self._stopped:
-                continue
-            if key not in self._landed:
-                elsewhere[key] = end
-            elif self._landed[key] < end:
-                return False
-        return not elsewhere or self._landed_elsewhere(elsewhere)
-
-    def _landed_elsewhere(self, ends: Mapping[Key, int]) -> bool:
-        """Return whether the owners of other partitions have committed that these landed; ask once a second."""
-        now = time.monotonic()
-        if now - self._asked_at < 1:
-            return False
-        self._asked_at = now
-        try:
-            found = self._consumer.committed([TopicPartition(*key) for key in ends], timeout=_KAFKA_TIMEOUT_S)
-        except KafkaException as error:
-            log.warning("kafka", error=error.args[0].str())
-            return False
-        return all(not one.error and one.offset >= ends[one.topic, one.partition] for one in found)
-
-    def _stopped_by(self, error: KafkaError) -> CounterflowError:
-        if error.code() in (KafkaError.FENCED_INSTANCE_ID, KafkaError._FATAL):
-            return CounterflowError(
-                f"fenced: another lander started with the id {self._instance_id}: {error.str()}",
-                hint="give each lander its own --instance-id",
-            )
-        why = str(self._trouble) or error.str()
-        return CounterflowError(f"Kafka: {why}", hint="counterflow status")
+    def _has(self, caught_up: CaughtUp) -> bool:
+        return self._in_group and caught_up.reached(self._landed, self._refusals.paused)
 
 
 _STOPS = {
@@ -507,25 +426,3 @@ _STOPS = {
     KafkaError.TOPIC_AUTHORIZATION_FAILED,
     KafkaError._AUTHENTICATION,
 }
-
-
-def _settings(kafka: Kafka, instance_id: str) -> dict[str, str | int | bool]:
-    return {
-        **kafka.client,
-        "client.id": instance_id,
-        "log_level": 0,  # `error_cb` reports errors
-        "group.id": GROUP,
-        "group.instance.id": instance_id,
-        "session.timeout.ms": 10_000,
-        "heartbeat.interval.ms": 1_000,
-        "partition.assignment.strategy": "cooperative-sticky",
-        "isolation.level": "read_committed",
-        "enable.auto.offset.store": False,  # an offset is stored once its message landed
-        "enable.auto.commit": True,  # every 5 s, at a rebalance and at the end: what a failed commit left
-        "enable.partition.eof": True,
-        "auto.offset.reset": "error",  # the start is set on assignment; a reset would lose messages silently
-        "topic.metadata.refresh.interval.ms": 10_000,
-        "fetch.wait.max.ms": 1_000,
-        "statistics.interval.ms": 2_000,
-        "queued.max.messages.kbytes": 32_768,
-    }

@@ -33,7 +33,7 @@ class Lane:
     problem: str = ""
     retry_at: float = 0.0
 
-    def take(self, limits: Limits) -> list[Message]:
+    def next_batch(self, limits: Limits) -> list[Message]:
         """Return the messages of the next batch, and note the offsets behind them as those of the insert under way."""
         count = fill(self.messages, limits)
         batch, self.messages = self.messages[:count], self.messages[count:]
@@ -46,5 +46,4 @@ class Lane:
         return batch
 
     def forget(self) -> None:
-        """Drop what was read."""
         self.messages, self.read, self.size = [], {}, 0

@@ -1,9 +1,11 @@
-"""Computes the share of rejects, above which landing a topic would only fill the dead letters. Pure."""
+"""Finds the topics of which so much is rejected that landing them would only fill the dead letters. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import NamedTuple
+
+from counterflow.pipelines.landing.writer import Landed
 
 WINDOW = 10_000
 """Rows of a topic over which the share is computed; also the divisor while fewer have been seen."""
@@ -14,6 +16,33 @@ class Outcome(NamedTuple):
 
     rows: int
     refused: int
+
+
+class Refusals:
+    """What was rejected of the last rows of each topic.
+
+    Parameters
+    ----------
+    most : share, 0 to 1, above which a topic is paused. So many rejects are not single bad rows, and messages are safer
+        in Kafka until the cause is fixed.
+    """
+
+    def __init__(self, most: float) -> None:
+        self.most = most
+        self.paused: dict[str, str] = {}
+        """Topics with too many rejects, and the first error of the last batch."""
+        self._outcomes: dict[str, tuple[Outcome, ...]] = {}
+
+    def count(self, topic: str, landed: Landed) -> bool:
+        """Count a batch, and return whether its topic is paused from now on."""
+        refused = sum(refusal.rows for refusal in landed.refused)
+        batch = Outcome(landed.rows + refused, refused)
+        self._outcomes[topic] = newest((batch, *self._outcomes.get(topic, ())))
+        if not landed.refused or topic in self.paused or share(self._outcomes[topic]) <= self.most:
+            return False
+        first = landed.refused[0]
+        self.paused[topic] = f"{refused} of the last {batch.rows}; {first.reason}: {first.error[:300]}"
+        return True
 
 
 def newest(outcomes: Iterable[Outcome]) -> tuple[Outcome, ...]:

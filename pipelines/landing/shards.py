@@ -86,7 +86,6 @@ class ShardMap(BaseModel):
         return self.rules[0].shards[0]
 
     def shard(self, system: str, day: str) -> str:
-        """Return the shard of a system's rows of a day, `YYYY-MM-DD`."""
         rule = next(rule for rule in reversed(self.rules) if rule.applies(system, day))
         return rule.shards[crc32(system.encode()) % len(rule.shards)]
 

@@ -11,7 +11,7 @@ import msgspec
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from counterflow.base.kafka import Kafka
-from counterflow.pipelines.landing.consumer import GROUP
+from counterflow.pipelines.landing.broker import GROUP
 from counterflow.schemas.frame import MOST_ROWS
 
 _READ = 1_000  # messages at a time

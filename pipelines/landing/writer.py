@@ -110,7 +110,7 @@ class Writer:
             raise ShardAway(f"shard {', '.join(away)} does not answer")
         for shard, part in parts.items():
             refused += self._insert(shard, topic, part)
-        self._bury(refused)
+        self._keep_refused(refused)
         return Landed(whole - sum(refusal.rows for refusal in refused), sum(map(len, messages)), refused)
 
     def _whole(self, messages: Sequence[Message]) -> Mapping[str, Sequence[Message]]:
@@ -132,7 +132,7 @@ class Writer:
         first, second = halves(messages)
         return self._insert(shard, topic, first) + self._insert(shard, topic, second)
 
-    def _bury(self, refused: Sequence[Refusal]) -> None:
+    def _keep_refused(self, refused: Sequence[Refusal]) -> None:
         if refused:
             rows = b"\n".join(orjson.dumps(deadletter.row(refusal)) for refusal in refused)
             self._clients[self._first].post(insert_rows("deadletter", self._database), [rows], SETTINGS)

@@ -99,7 +99,6 @@ class Rule(Generic[P, I, S]):
 
 @cache
 def rules() -> dict[str, Rule[Any, Any, Any]]:
-    """Return every rule by name."""
     modules = (importlib.import_module(f"{__name__}.{m.name}") for m in pkgutil.iter_modules(__path__))
     return {m.RULE.name: m.RULE for m in modules if hasattr(m, "RULE")}
 

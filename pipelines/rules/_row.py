@@ -17,7 +17,6 @@ def instant(written: str) -> datetime:
 
 
 def text(row: Mapping[str, Any], name: str) -> str:
-    """Return a required text."""
     value = row.get(name)
     if not isinstance(value, str) or not value:
         raise ValueError(f"`{name}`: expected a text, found {value!r}")

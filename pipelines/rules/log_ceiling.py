@@ -1,7 +1,8 @@
 """Is Db2's active log at the ceiling of its path, or has the path fallen back from zHyperLink?
 
 A plateau alone may also be steady demand. The criterion is a rate near a configured ceiling while threads wait for the
-log and the processors have room. docs/rules/log-ceiling.md has the rule in words, its parameters and their sources.
+log and the processors have room. pipelines/jobs/log_ceiling/README.md has the rule in words, its parameters and their
+sources.
 """
 
 from __future__ import annotations
@@ -161,7 +162,6 @@ class State(NamedTuple):
     learned: Learned = Learned()
 
     def as_json(self) -> dict[str, Any]:
-        """Return a dictionary for JSON."""
         return {**self._asdict(), "learned": tuple(self.learned)}
 
     @classmethod
@@ -185,8 +185,6 @@ class _Figures(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """What led to a verdict: see `as_json`."""
-
     parameters: Parameters
     interval: Interval
     rule: str | None = None

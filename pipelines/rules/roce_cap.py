@@ -2,7 +2,7 @@
 
 A capped port never reaches its nominal share, so "rate >= capacity x line" stays silent. The criterion is the own share
 of a full adapter's bytes against the capacity, with a drop against the link's own past while the neighbours grow.
-docs/rules/roce-cap.md has the rule in words, its parameters and their sources.
+pipelines/jobs/roce_cap/README.md has the rule in words, its parameters and their sources.
 """
 
 from __future__ import annotations
@@ -165,7 +165,6 @@ class State(NamedTuple):
     learned: Learned = Learned()
 
     def as_json(self) -> dict[str, Any]:
-        """Return a dictionary for JSON."""
         return {**self._asdict(), "learned": tuple(self.learned)}
 
     @classmethod
@@ -199,8 +198,6 @@ class _Signalled(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """What led to a verdict: see `as_json`."""
-
     parameters: Parameters
     interval: Interval
     rule: int = 0
@@ -466,7 +463,6 @@ def _leave(p: Parameters, load: _Load, baseline: Medians) -> str | None:
 
 
 def _median(history: tuple[Sample, ...], column: int) -> float | None:
-    """Return the median of the known values."""
     known = sorted([value for sample in history if (value := sample[column]) is not None])
     if not known:
         return None

@@ -68,7 +68,6 @@ class Ledger:
         self._entries = _Entries.model_validate_json(path.read_bytes()).root if path.exists() else {}
 
     def get(self, job: str) -> Entry | None:
-        """Return the entry of a job."""
         return self._entries.get(job)
 
     def put(self, job: str, entry: Entry) -> None:

@@ -94,7 +94,6 @@ def fingerprint(job: Job, datasets: Mapping[str, Dataset]) -> str:
 
 
 def results(job: Job, datasets: Mapping[str, Dataset]) -> list[Dataset]:
-    """Return the datasets that a job writes."""
     return [dataset for name, dataset in datasets.items() if name in job.writes]
 
 

@@ -21,8 +21,6 @@ _SHUT_DOWN = "The TaskExecutor is shutting down"
 
 
 class Flink:
-    """A JobManager."""
-
     def __init__(self, http: httpx.Client) -> None:
         self._http = http
 
@@ -122,7 +120,6 @@ def connect(url: str, certificate: Path | None) -> Iterator[Flink]:
 
 
 def moment(milliseconds: int) -> datetime:
-    """Return the time of a REST timestamp."""
     return datetime.fromtimestamp(milliseconds / 1000, UTC)
 
 

@@ -1,9 +1,9 @@
 """Finds the physical port that carries a link, from what IBM i, the HMC and the site know of each hop.
 
 No view of IBM i names the port below an RDMA link. The way there has five hops: group, addresses, line description,
-resource, location code, port. Each hop is a setting that lands in `config`; docs/kpis/link-load.md lists them. The site
-may give any hop and then overrides what was observed. A hop that is missing or contradicted ends the wire: nothing is
-inferred from a partition that has one port only.
+resource, location code, port. Each hop is a setting that lands in `config`; pipelines/jobs/link_wire/README.md lists
+them. The site may give any hop and then overrides what was observed. A hop that is missing or contradicted ends the
+wire: nothing is inferred from a partition that has one port only.
 
 Standard library only: in Flink none of Counterflow's packages exist. Pure.
 """

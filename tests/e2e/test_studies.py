@@ -86,18 +86,12 @@ def test_what_zhyperlink_changes_is_computed_from_unrounded_values(published: Pu
     assert report["warnings"] == []
 
 
-def test_the_measured_runs_are_critical_at_their_ceiling_and_ok_at_70_percent(
-    published: Publish, reader: ClickHouse
-) -> None:
-    at_ceiling = {run["run"]: run for run in published("zhyperlink")["runs"]}
-    below = {run["run"]: run for run in published("zhyperlink-70")["runs"]}
+def test_the_measured_runs_are_critical_at_their_ceiling(published: Publish, reader: ClickHouse) -> None:
+    runs = {run["run"]: run for run in published("zhyperlink")["runs"]}
     for name in MEASURED:
-        shown = states(reader, at_ceiling[name])
+        shown = states(reader, runs[name])
         assert len(shown) == 60
         assert set(shown[2:]) == {"CRITICAL"}, (name, shown)
-        shown = states(reader, below[f"{name}-70"])
-        assert len(shown) == 20
-        assert set(shown) == {"OK"}, (name, shown)
 
 
 def page_figures(figures: Figures, system: str) -> dict[str, float]:

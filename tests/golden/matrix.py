@@ -1,4 +1,4 @@
-"""A golden case of each format in every dress (an encoding or a packing), and the exports of each trade.
+"""The example of each format in every dress (an encoding or a packing), and the exports of each trade.
 
 A dress that yields the records of the case is `read`; one that yields only a reject with the reason is `advice`.
 Anything else is a mistake, which the test reports.
@@ -26,32 +26,8 @@ import zstandard
 
 from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Record, Reject
+from docs.generators.formats import examples
 from tests.golden.cases import Case, golden
-
-CASES = {
-    "nmon": "aix_dedicated",
-    "njmon": "one_sample_a_line",
-    "ibmi_tables": "qapmdisk_san_units",
-    "wrkdsksts": "print",
-    "hmc_lshwres": "physical_ports",
-    "hmc_feed": "partitions_and_ports",
-    "hmc_lslparutil": "newest_first",
-    "hmc_pcm": "partition",
-    "rmf_dds": "procu",
-    "db2_log_csv": "another_interval_from_now_on",
-    "omegamon_log_activity": "two_intervals_of_a_report",
-    "db2_display_log": "hardcopy_log",
-    "zhl_write_stats": "counted_from_anew",
-    "omegamon_jsonl": "address_spaces",
-    "qrep_monitor": "applymon_luw",
-    "workload_csv": "two_runs",
-    "query_log": "two_streams_beside_each_other",
-    "ycsb": "time_series_printed_twice",
-    "site": "every_list",
-    "sysstat": "all_activities",
-}
-TABLES = ("ibmi_tables", "db2_log_csv", "qrep_monitor", "workload_csv", "query_log")
-
 
 EXPORTS = {
     "AIX, Linux": {
@@ -120,7 +96,7 @@ EXPORTS = {
 def dresses(format: str) -> dict[str, Callable[[bytes], bytes]]:
     """Return the dresses in which files of a format come, by the heading of the column."""
     found = dict(_ANY)
-    if format in TABLES:
+    if examples()[format].table:
         found |= _TABLE
     return found
 
@@ -132,7 +108,7 @@ def cell(format: str, dress: Callable[[bytes], bytes]) -> str:
     ------
     AssertionError : it is neither.
     """
-    case = golden(f"{format}/{CASES[format]}")
+    case = golden(f"{format}/{examples()[format].example}")
     plain, dressed = _items(case, bytes), _items(case, dress)
     records = [item for item in dressed if isinstance(item, Record)]
     if records == [item for item in plain if isinstance(item, Record)]:

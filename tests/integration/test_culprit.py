@@ -9,10 +9,11 @@ from typing import Any
 import orjson
 import pytest
 
-from counterflow.analysis.culprit import Change, Period, changes, measures, spell
+from counterflow.analysis.culprit import Change, Period, changes, spell
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.dashboards.definition import charts
 from counterflow.dashboards.macros import Range, expand
+from counterflow.schemas.culprit import measures
 from counterflow.schemas.definition import datasets
 from counterflow.stack.settings import StackSettings
 from tests.support import tables

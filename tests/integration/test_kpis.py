@@ -1,4 +1,4 @@
-"""The SQL of the pages, as printed there: that of docs/kpis over rows whose answers are plain to work out."""
+"""The SQL of the pages, as printed there: that of jobs and views over rows whose answers are plain to work out."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ PERIOD = {"param_from": "2026-01-01 00:00:00", "param_to": "2026-01-01 00:01:00"
 ENVELOPE = {"system": "kpis", "interval_s": 15.0}
 
 
-def printed(job: str) -> str:
-    """Return the last SQL statement on the page of a job: the one over a period."""
-    return [block for block in blocks("sql") if block.page == f"docs/kpis/{job.replace('_', '-')}.md"][-1].text
+def printed(result: str) -> str:
+    """Return the last SQL statement on the page of a job or a view: the one over a period."""
+    pages = (f"pipelines/jobs/{result}/README.md", f"docs/kpis/{result.replace('_', '-')}.md")
+    return [block for block in blocks("sql") if block.page in pages][-1].text
 
 
 def test_period_figures_are_weighted_by_time_and_absent_is_zero(clickhouse: StackSettings) -> None:

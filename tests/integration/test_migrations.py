@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -14,9 +12,9 @@ import pytest
 from counterflow.base.clickhouse import ClickHouse, ClickHouseError
 from counterflow.base.errors import CounterflowError
 from counterflow.pipelines.landing.rollups import refresh
-from counterflow.schemas import agreement
+from counterflow.schemas import agreement, clickhouse_ddl
 from counterflow.schemas.definition import Dataset, datasets
-from counterflow.schemas.migrations import FOLDER, migrate, migrations
+from counterflow.schemas.migrations import Schema, Script, migrate, schema
 from counterflow.stack.settings import StackSettings
 from tests.support.tables import empty_tables
 
@@ -84,28 +82,35 @@ def everything(client: ClickHouse) -> list[Any]:
     ]
 
 
-def test_a_fresh_server_gets_every_migration_and_a_migrated_one_none(admin: ClickHouse) -> None:
-    assert migrate(admin) == [m.id for m in migrations()]
+def test_an_empty_server_gets_every_part_and_then_nothing(admin: ClickHouse) -> None:
+    assert migrate(admin) == [part.id for part in schema().parts]
     assert migrate(admin) == []
 
 
-def test_an_edited_migration_is_refused_and_a_new_one_is_applied(admin: ClickHouse, tmp_path: Path) -> None:
-    folder = tmp_path / "clickhouse"
-    shutil.copytree(FOLDER, folder)
-    migrate(admin, folder=folder)
-    new = folder / "0999_new.sql"
-    new.write_text("CREATE TABLE IF NOT EXISTS counterflow.new (x UInt8) ENGINE = MergeTree ORDER BY x")
-    assert migrate(admin, folder=folder) == ["0999_new"]
-    new.write_text(new.read_text() + "-- edited\n")
-    with pytest.raises(CounterflowError, match="0999_new: edited after it was applied"):
-        migrate(admin, folder=folder)
+def test_an_older_release_gets_migrations_and_its_rows_stay(admin: ClickHouse) -> None:
+    """The release before lacked a column and a view; what it had inserted is there with a null."""
+    ours = schema()
+    migrate(admin)
+    columns = "SELECT table, name, type, comment FROM system.columns WHERE database = 'counterflow' ORDER BY ALL"
+    before = admin.rows(columns)
+    admin.post("DROP DATABASE counterflow SYNC")
+    table = clickhouse_ddl.table(datasets()["disk"])
+    [(above, column)] = [two for two in itertools.pairwise(table.splitlines()) if two[1].startswith("  `protection`")]
+    counters = ours.parts[0].text.replace(table, table.replace(f"{column}\n", ""))
+    released = Schema([Script("counters", counters), *ours.parts[1:-1]])
+    migrate(admin, released)
+    insert(admin, "disk", disk(1))
+    added = f"ADD COLUMN IF NOT EXISTS {column.strip().rstrip(',')} AFTER {above.split()[0]}"
+    more = f"-- from {released.digest}\nALTER TABLE counterflow.disk {{on_cluster}} {added}"
+    upgraded = ours._replace(migrations=[Script("0001_protection", more)])
+    assert migrate(admin, upgraded) == ["0001_protection", "counters", "culprit"]
+    assert migrate(admin, upgraded) == []
+    assert admin.rows(columns) == before
+    assert one(admin, "SELECT disk, protection FROM counterflow.disk") == {"disk": "hdisk1", "protection": None}
 
 
-def test_a_database_of_a_newer_version_is_refused_unchanged(admin: ClickHouse, tmp_path: Path) -> None:
-    newer = tmp_path / "clickhouse"
-    shutil.copytree(FOLDER, newer)
-    (newer / "0998_added.sql").write_text("ALTER TABLE counterflow.disk ADD COLUMN IF NOT EXISTS added UInt8")
-    migrate(admin, folder=newer)
+def test_a_database_of_a_newer_version_is_refused_unchanged(admin: ClickHouse) -> None:
+    migrate(admin, schema()._replace(migrations=[Script("0998_added", "SELECT 1")]))
     made = "SELECT name, create_table_query FROM system.tables WHERE database = 'counterflow' ORDER BY name"
     before = admin.rows(made)
     with pytest.raises(CounterflowError, match="has migrations of a newer version: 0998_added") as caught:
@@ -114,16 +119,20 @@ def test_a_database_of_a_newer_version_is_refused_unchanged(admin: ClickHouse, t
     assert admin.rows(made) == before
 
 
-def test_a_database_of_an_older_baseline_is_refused_with_the_way_out(admin: ClickHouse, tmp_path: Path) -> None:
-    folder = tmp_path / "clickhouse"
-    shutil.copytree(FOLDER, folder)
-    migrate(admin, folder=folder)
-    first = folder / "baseline/1_counters.sql"
-    first.write_text(first.read_text() + "-- changed before the release\n")
-    with pytest.raises(CounterflowError, match="created by an older checkout") as caught:
-        migrate(admin, folder=folder)
+def test_a_database_of_another_checkout_is_refused_with_the_way_out(admin: ClickHouse) -> None:
+    first, *others = schema().parts
+    migrate(admin, Schema([first._replace(text=first.text + "-- changed before the release\n"), *others]))
+    with pytest.raises(CounterflowError, match="created by another checkout, which was never released") as caught:
+        migrate(admin)
     assert caught.value.exit_code == 2
     assert "remove .counterflow" in str(caught.value.hint)
+
+
+def test_an_edited_migration_is_refused(admin: ClickHouse) -> None:
+    with_one = schema()._replace(migrations=[Script("0999_new", "SELECT 1")])
+    migrate(admin, with_one)
+    with pytest.raises(CounterflowError, match="0999_new: edited after it was applied"):
+        migrate(admin, with_one._replace(migrations=[Script("0999_new", "SELECT 2")]))
 
 
 def test_tables_of_one_server_are_not_replaced_by_those_of_a_cluster(tables: ClickHouse, lander: ClickHouse) -> None:
@@ -137,30 +146,12 @@ def test_tables_of_one_server_are_not_replaced_by_those_of_a_cluster(tables: Cli
     assert one(tables, "SELECT count() AS n FROM counterflow.disk") == {"n": 1}
 
 
-def test_a_database_from_before_the_baseline_is_refused(admin: ClickHouse, tmp_path: Path) -> None:
-    (tmp_path / "0001_ledger.sql").write_text("SELECT 1")
-    migrate(admin, folder=tmp_path)
-    with pytest.raises(CounterflowError, match="created by an older checkout"):
-        migrate(admin)
-
-
-def test_a_baseline_that_was_interrupted_is_completed(admin: ClickHouse, tmp_path: Path) -> None:
-    half = tmp_path / "clickhouse"
-    shutil.copytree(FOLDER, half)
-    later = ["3_rollups", "4_feeds", "4_systems", "5_views", "6_provisional", "6_recorded"]
-    for name in later:
-        (half / f"baseline/{name}.sql").unlink()
-    migrate(admin, folder=half)
-    assert migrate(admin) == [f"baseline/{name}" for name in later]
-
-
-def test_a_refused_statement_is_reported_and_retried(admin: ClickHouse, tmp_path: Path) -> None:
-    path = tmp_path / "0001_a.sql"
-    path.write_text("CREATE TABLE IF NOT EXISTS counterflow.a (x UInt8) ENGINE = MergeTree ORDER BY x; SELECT nothing")
+def test_a_creation_that_was_interrupted_is_completed(admin: ClickHouse) -> None:
+    parts = schema().parts
+    broken = [*parts[:3], Script("rollups", "CREATE DATABASE IF NOT EXISTS counterflow; SELECT nothing")]
     with pytest.raises(ClickHouseError):
-        migrate(admin, folder=tmp_path)
-    path.write_text(path.read_text().replace("SELECT nothing", "SELECT 1"))
-    assert migrate(admin, folder=tmp_path) == ["0001_a"]
+        migrate(admin, Schema(broken))
+    assert migrate(admin) == [part.id for part in parts[3:]]
 
 
 def test_a_repeated_insert_changes_no_table_no_sum_and_no_ledger(lander: ClickHouse) -> None:
@@ -373,7 +364,7 @@ def test_a_row_stays_for_its_time_after_landing_however_old_it_is(lander: ClickH
     }
 
 
-def test_the_migrations_agree_with_the_definitions(tables: ClickHouse) -> None:
+def test_the_tables_agree_with_the_definitions(tables: ClickHouse) -> None:
     assert list(agreement.tables(tables, datasets())) == []
 
 
@@ -398,7 +389,7 @@ def test_every_disagreement_of_a_table_is_named(tables: ClickHouse) -> None:
             "table pool: no column `tape_mb`, which the definition has",
             "table pool: sorting key is `system, pool, ts`, the definition has `pool, system, ts`",
             "table pool: type of `size_mb` is `Nullable(Float64)`, the definition has `Nullable(Int64)`",
-            "table tape: no migration makes it; counterflow schemas show tape prints one",
+            "table tape: it is missing",
             "view metric_value: `tape_mb` is missing",
         ]
     )

@@ -58,14 +58,14 @@ def of_a_newer_version(home: Path) -> None:
 
 def of_other_tables(home: Path) -> None:
     only_tables(home)
-    (home / "made_by.json").write_text('{"version": "0.2.0", "migrations": {"baseline/1_counters": "0"}}')
+    (home / "made_by.json").write_text('{"version": "0.2.0", "migrations": {"counters": "0"}}')
 
 
 HOMES = {
     home_of_0_1: "has the topic counterflow.disk.v1, which this version does not read: it has counterflow.disk.v2",
     only_tables: "holds data, but no made_by.json: an older version made it, which was never released",
     of_a_newer_version: "was made by a newer version, 0.9.0: this one lacks its migration 0007_links",
-    of_other_tables: "was made by version 0.2.0, whose tables differ: baseline/1_counters",
+    of_other_tables: "was made by version 0.2.0, whose tables differ: counters",
 }
 
 
@@ -108,7 +108,7 @@ READERS = {
     ("migrations", "reason"),
     [
         (None, "holds data, but no made_by.json: an older version made it, which was never released"),
-        ({"baseline/1_counters": "0"}, "was made by version 0.1.0, whose tables differ: baseline/1_counters"),
+        ({"counters": "0"}, "was made by version 0.1.0, whose tables differ: counters"),
     ],
 )
 def test_a_kept_folder_of_another_version_is_refused_untouched(

@@ -15,7 +15,13 @@ from markdown_it import MarkdownIt
 from docs.generators.hooks import filled
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-PAGES = (*sorted(REPOSITORY.glob("docs/**/*.md")), REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md")
+PAGES = (
+    *sorted(REPOSITORY.glob("docs/**/*.md")),
+    *sorted(REPOSITORY.glob("collectors/formats/*/*.md")),
+    *sorted(REPOSITORY.glob("pipelines/jobs/*/*.md")),
+    REPOSITORY / "README.md",
+    REPOSITORY / "CONTRIBUTING.md",
+)
 
 
 class Block(NamedTuple):

@@ -1,4 +1,4 @@
-"""Text in the layout of WRKDSKSTS, made here: no verbatim print or screen is public (docs/formats/wrkdsksts.md).
+"""Text in the layout of WRKDSKSTS, made here: no verbatim print or screen is public (format `wrkdsksts`).
 
 The order of records and columns is that of IBM's JTOpenLite; the widths are ours.
 """

@@ -1,4 +1,4 @@
-"""The migrations as a cluster of replicas gets them, by their text: no cluster runs here."""
+"""The schema as a cluster of replicas gets them, by their text: no cluster runs here."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import re
 
 import pytest
 
-from counterflow.schemas.migrations import migrations
+from counterflow.schemas.migrations import schema
 
 STATEMENTS = [
-    (migration.id, re.sub(r"--[^\n]*", "", statement))
-    for migration in migrations()
-    for statement in migration.statements("counterflow")
+    (part.id, re.sub(r"--[^\n]*", "", statement))
+    for part in schema().parts
+    for statement in part.statements("counterflow")
 ]
 
 
@@ -36,5 +36,5 @@ def test_every_table_is_replicated() -> None:
 
 @pytest.mark.parametrize("cluster", [None, "counterflow"])
 def test_nothing_is_left_to_be_filled_in(cluster: str | None) -> None:
-    texts = [text for migration in migrations() for text in migration.statements(cluster)]
+    texts = [text for part in schema().parts for text in part.statements(cluster)]
     assert [text for text in texts if re.search(r"\{(on_cluster|engine_prefix)\}", text)] == []

@@ -21,6 +21,7 @@ from counterflow.collectors.formats import formats
 from counterflow.dashboards.definition import Chart, looks
 from counterflow.dashboards.legible import chart_problems
 from counterflow.schemas.definition import datasets
+from docs.generators.formats import pages, readme
 from docs.generators.hooks import linked
 from tests.support.pages import REPOSITORY, Block, agrees, blocks, commands, sessions, words
 
@@ -56,11 +57,13 @@ def test_the_site_has_every_page_and_no_dead_link_and_needs_no_network(tmp_path:
 
 @pytest.mark.parametrize("name", formats())
 def test_each_format_has_a_page_of_what_it_reads(name: str) -> None:
-    page = REPOSITORY / f"docs/formats/{name}.md"
-    assert page.is_file(), f"the format {name} has no page: write docs/formats/{name}.md and put it into mkdocs.yml"
-    for index in ("README.md", "docs/collectors/index.md"):
-        linked = f"formats/{name}.md" in (REPOSITORY / index).read_text(encoding="utf-8")
-        assert linked, f"{index} does not link the page of the format {name}"
+    page = f"collectors/formats/{name}/README.md"
+    assert page in [page.path for page in pages()], f"the format {name} has no page: write {page}"
+
+
+def test_the_readme_lists_the_formats() -> None:
+    text = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    assert text == readme(text), "make golden writes the table"
 
 
 def test_the_example_of_a_chart_is_one() -> None:

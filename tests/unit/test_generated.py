@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from counterflow.analysis.culprit import QUIET
 from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
-from counterflow.schemas import agreement, artefacts
+from counterflow.pipelines.rules import rules
+from counterflow.schemas import agreement
 from counterflow.schemas.clickhouse_ddl import migration
 from counterflow.schemas.definition import datasets
 from counterflow.schemas.flink_ddl import sink_table, source_table
-from counterflow.schemas.migrations import Migration, migrations
+from counterflow.schemas.migrations import Schema, Script, migrations, schema
 
 DISK, COUNTER, CPU = (datasets()[name] for name in ("disk", "counter", "job_cpu"))
 
@@ -36,18 +39,6 @@ def test_a_sink_table_upserts_by_natural_key() -> None:
 
 def test_a_result_feeds_neither_ledger_nor_rollup() -> None:
     assert "MATERIALIZED VIEW" not in migration(CPU)
-
-
-def test_stale_and_missing_files_are_named_and_written_again(tmp_path: Path) -> None:
-    files = artefacts.artefacts()
-    artefacts.generate(files, tmp_path)
-    assert artefacts.stale(files, tmp_path) == []
-    (tmp_path / "schemas/clickhouse/baseline/1_counters.sql").write_text("edited by hand")
-    (tmp_path / "schemas/clickhouse/baseline/2_results.sql").unlink()
-    wrong = ["schemas/clickhouse/baseline/1_counters.sql", "schemas/clickhouse/baseline/2_results.sql"]
-    assert artefacts.stale(files, tmp_path) == wrong
-    assert artefacts.generate(files, tmp_path) == wrong
-    assert artefacts.stale(files, tmp_path) == []
 
 
 @pytest.mark.parametrize(
@@ -89,10 +80,10 @@ def test_inserts_of_a_job_are_compared_with_its_dataset() -> None:
 
 def test_statements_are_split_outside_text_and_comments() -> None:
     text = "-- one; not two\nCREATE TABLE a {on_cluster} (x String COMMENT 'it\\'s; fine');\n\nSELECT 1 - 2; -- end\n"
-    first, second = Migration("0001_a", text).statements()
+    first, second = Script("0001_a", text).statements()
     assert first.endswith("(x String COMMENT 'it\\'s; fine')")
     assert second == "SELECT 1 - 2"
-    assert "ON CLUSTER 'main'" in Migration("0001_a", text).statements("main")[0]
+    assert "ON CLUSTER 'main'" in Script("0001_a", text).statements("main")[0]
 
 
 def test_migrations_have_numbers_of_their_own(tmp_path: Path) -> None:
@@ -101,3 +92,33 @@ def test_migrations_have_numbers_of_their_own(tmp_path: Path) -> None:
     with pytest.raises(CounterflowError, match=r"0002_b\.sql, 0002_c\.sql, late\.sql") as caught:
         migrations(tmp_path)
     assert "0003" in str(caught.value.hint)
+
+
+def test_a_migration_states_from_which_tables_it_leads_on(tmp_path: Path) -> None:
+    (tmp_path / "0001_a.sql").write_text("SELECT 1")
+    with pytest.raises(CounterflowError, match="0001_a: expected `-- from DIGEST` in the first line"):
+        migrations(tmp_path)
+
+
+def test_a_database_of_a_release_gets_migrations_and_then_the_parts_that_changed() -> None:
+    released = Schema([Script("counters", "one"), Script("views", "two")])
+    more = Script("0001_more", f"-- from {released.digest}\nALTER")
+    ours = Schema([Script("counters", "one and more"), Script("views", "two"), Script("new", "three")], [more])
+    assert [one.id for one in ours.pending({})] == ["counters", "views", "new"], "an empty one has no use for it"
+    assert ours.differing(released.digests) == []
+    assert [one.id for one in ours.pending(released.digests)] == ["0001_more", "counters", "new"]
+    assert ours.pending(ours.digests) == []
+    other = Schema([Script("counters", "one of a checkout"), Script("views", "two")])
+    assert ours.differing(other.digests) == ["counters"], "the migration does not lead on from it"
+    assert released.newer(ours.digests) == ["0001_more"]
+    edited = ours._replace(migrations=[Script("0001_more", more.text + " anew")])
+    assert edited.edited(ours.digests) == ["0001_more"]
+
+
+def test_a_board_compares_what_each_rule_alarms_of() -> None:
+    [period] = [text for text in schema().parts[-1].statements() if "culprit_period" in text]
+    alarms = re.search(r"concat\(rule, ' ', state\) IN \(([^)]+)\)", period)
+    assert alarms
+    expected = {f"{name} {state}" for name, rule in rules().items() for state in rule.alarms}
+    assert set(re.findall(r"'([^']+)'", alarms[1])) == expected
+    assert f"toIntervalSecond({QUIET.total_seconds():.0f})" in period

@@ -16,7 +16,7 @@ from counterflow.pipelines.rules import Verdict, rules
 from counterflow.pipelines.rules.log_ceiling import State
 
 RULE = rules()["log_ceiling"]
-PAGE = Path(__file__).parents[2] / "docs/rules/log-ceiling.md"
+PAGE = Path(__file__).parents[2] / "pipelines/jobs/log_ceiling/README.md"
 BEGIN = datetime(2026, 11, 21, 1, tzinfo=UTC)
 
 # path, MB/s of one log, GCP %, zIIP % as printed in the study "Db2 Logging Performance with zHyperLink"; 256 jobs

@@ -16,7 +16,7 @@ from counterflow.pipelines.rules import Verdict, link_notices, rules, with_setti
 from counterflow.pipelines.rules.roce_cap import Interval, State
 
 RULE = rules()["roce_cap"]
-PAGE = Path(__file__).parents[2] / "docs/rules/roce-cap.md"
+PAGE = Path(__file__).parents[2] / "pipelines/jobs/roce_cap/README.md"
 BEGIN = datetime(2026, 11, 21, tzinfo=UTC)
 GB_S = 1e9
 

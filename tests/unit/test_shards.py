@@ -9,7 +9,7 @@ import pytest
 
 from counterflow.base.errors import CounterflowError
 from counterflow.pipelines.landing.shards import ShardMap, Split
-from counterflow.schemas.migrations import Migration, migrations
+from counterflow.schemas.migrations import Script, schema
 from counterflow.schemas.sharding import LOCAL, spread
 
 SHARDS = {"a": "https://a:8443", "b": "https://b:8443", "c": "https://c:8443"}
@@ -140,12 +140,12 @@ def test_a_view_reads_the_tables_over_all_shards(what: str) -> None:
 
 
 def test_a_table_that_is_altered_is_read_with_its_new_columns() -> None:
-    added = Migration("0001_more", "ALTER TABLE counterflow.disk {on_cluster} ADD COLUMN IF NOT EXISTS x Int64;")
+    added = Script("0001_more", "ALTER TABLE counterflow.disk {on_cluster} ADD COLUMN IF NOT EXISTS x Int64;")
     own, read = added.statements("many")
     assert own == f"ALTER TABLE {LOCAL}.disk {ON} ADD COLUMN IF NOT EXISTS x Int64"
     assert read.startswith(f"CREATE OR REPLACE TABLE counterflow.disk {ON} AS {LOCAL}.disk")
 
 
 def test_the_tables_of_a_shard_without_replicas_need_no_keeper() -> None:
-    texts = [text for migration in migrations() for text in migration.statements("many", replicated=False)]
+    texts = [text for part in schema().parts for text in part.statements("many", replicated=False)]
     assert [text for text in texts if "ON CLUSTER" in text or "Replicated" in text] == []

@@ -11,7 +11,7 @@ from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Context, Item, Position, Record, Reject
 
 EXAMPLE = Path(__file__).parents[2] / "collectors" / "site.example.yaml"
-PAGE = Path(__file__).parents[2] / "docs" / "formats" / "site.md"
+PAGE = Path(__file__).parents[2] / "collectors/formats/site/README.md"
 
 
 def parse(content: bytes, position: Position | None = None) -> list[Item]:

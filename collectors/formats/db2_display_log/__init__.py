@@ -1,6 +1,6 @@
 """`-DISPLAY LOG` of Db2 for z/OS: message DSNJ370I and what follows, as console text or from the hardcopy log.
 
-Source of the lines: Db2 13 for z/OS, messages DSNJ370I and DSNJ371I; see docs/formats/db2_display_log.md.
+Source of the lines: Db2 13 for z/OS, messages DSNJ370I and DSNJ371I; see README.md.
 """
 
 from __future__ import annotations
@@ -66,12 +66,9 @@ class Log:
 
 
 class Db2DisplayLog:
-    """Listings of -DISPLAY LOG."""
-
     name = "db2_display_log"
 
     def recognises(self, head: bytes) -> bool:
-        """Return whether a listing begins in `head`."""
         return any(_BEGINS.search(text(line)) for line in head.split(b"\n") if b"DSNJ370I" in line)
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:

@@ -1,7 +1,7 @@
 """Log statistics of Db2 for z/OS as CSV: the counters of SMF 100 IFCID 1 and 369 under their names, a row per sample.
 
 Columns are matched by name, in any order. Names in lower case are ours, where IBM's name is not public; see
-docs/formats/db2_log_csv.md.
+README.md.
 """
 
 from __future__ import annotations
@@ -67,12 +67,9 @@ class LogCsvState:
 
 
 class Db2LogCsv:
-    """Rows of log statistics."""
-
     name = SOURCE
 
     def recognises(self, head: bytes) -> bool:
-        """Return whether the first line of `head` names the columns."""
         return any(_header(line) is not None for line in first_lines(head))
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:

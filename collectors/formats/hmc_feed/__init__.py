@@ -25,7 +25,7 @@ _SHAPE = xml_trees.Shape(
 
 
 class HmcFeed:
-    """Feeds and single entries of managed objects; see docs/formats/hmc_feed.md."""
+    """Feeds and single entries of managed objects; see README.md."""
 
     name = "hmc_feed"
 

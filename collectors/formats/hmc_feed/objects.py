@@ -182,7 +182,6 @@ def _texts(holder: Object, name: str) -> list[str]:
 
 
 def _text(holder: Object, name: str) -> str | None:
-    """Return the text of an element, None where it has none."""
     return next(filter(None, _texts(holder, name)), None)
 
 

@@ -58,7 +58,7 @@ class Listing:
 
 
 class HmcLshwres:
-    """Listings of SR-IOV ports and of partitions; see docs/formats/hmc_lshwres.md."""
+    """Listings of SR-IOV ports and of partitions; see README.md."""
 
     name = "hmc_lshwres"
 

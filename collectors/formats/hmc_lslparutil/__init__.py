@@ -62,7 +62,7 @@ LONGEST_S = 400 * 86_400.0
 
 
 class HmcLslparutil:
-    """Utilization of partitions as the HMC keeps it; see docs/formats/hmc_lslparutil.md."""
+    """Utilization of partitions as the HMC keeps it; see README.md."""
 
     name = "hmc_lslparutil"
 

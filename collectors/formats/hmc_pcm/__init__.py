@@ -15,12 +15,11 @@ _DOCUMENTS = Documents(re.compile(rb'\{\s{0,64}"systemUtil"\s{0,64}:'), '{"syste
 
 
 class HmcPcm:
-    """The documents below /rest/api/pcm/ProcessedMetrics; see docs/formats/hmc_pcm.md."""
+    """The documents below /rest/api/pcm/ProcessedMetrics; see README.md."""
 
     name = "hmc_pcm"
 
     def recognises(self, head: bytes) -> bool:
-        """Return whether a document begins in `head`."""
         return _DOCUMENTS.start.search(head) is not None
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:

@@ -1,4 +1,4 @@
-"""One document as a tree, and the link records of its samples.
+"""One document as a tree, and the records of its samples.
 
 Source: IBM's JSON specification of processed metrics (logical partition, managed system) and documents of real HMCs in
 the tests of github.com/mnellemann/hmci. There, every figure times 30 is a whole number and `transferredBytes` is the
@@ -7,13 +7,15 @@ sum of both directions: the figures are averages per second of the 30 s sample.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
+from counterflow.collectors.formats.hmc_pcm import partition, ports
+from counterflow.collectors.formats.hmc_pcm.figures import Averages
 from counterflow.collectors.records import Context, Fields, Item, Reason, Record, Reject
 from counterflow.collectors.text.documents import Unusable
 from counterflow.collectors.text.settings import changes
@@ -21,21 +23,10 @@ from counterflow.collectors.text.spans import Samples, Spans
 from counterflow.collectors.text.stamps import iso, stated
 from counterflow.collectors.text.trees import mapping, mappings, number
 
-PER_SECOND = {
-    "out_packets": "sentPackets",
-    "in_packets": "receivedPackets",
-    "out_errors": "errorOut",
-    "in_errors": "errorIn",
-    "out_dropped": "droppedSentPackets",
-    "in_dropped": "droppedReceivedPackets",
-}
-"""Columns of `link`: these figures times the length of the interval."""
-BYTES_PER_SECOND = {"out_kb": "sentBytes", "in_kb": "receivedBytes"}
-COUNTED = {"droppedPackets": "packets/s", "transferredBytes": "bytes/s"}
-"""Figures of both directions together, which no column of `link` holds."""
-
-_NAMING = ("drcIndex", "physicalLocation", "physicalDrcIndex", "physicalPortId", "id")
-_LOGICAL_PORT = re.compile(r"-S\d+$")
+SOURCE = "hmc_pcm"
+_PROCESSED = "/rest/api/pcm/ManagedSystem/{uuid}/ProcessedMetrics"
+_NOT_OF_THE_SERVER = frozenset(("sampleType", "sampleInfo", "serverUtil", "energyUtil", "lparsUtil", "viosUtil"))
+_READ_AS_PORTS = frozenset(("sriovLogicalPorts", "physicalPorts"))
 
 
 @dataclass
@@ -43,11 +34,27 @@ class PcmState:
     """State carried over from earlier documents: JSON values, written with every commit.
 
     `seen` is what was read of each partition and managed system: documents may overlap, and come in any order. `config`
-    holds the texts published last for each port.
+    holds the texts published last for each port and partition.
     """
 
     seen: dict[str, Spans] = field(default_factory=dict)
     config: dict[str, dict[str, str]] = field(default_factory=dict)
+
+
+class _System(NamedTuple):
+    """A partition, VIOS or managed system of a sample.
+
+    `rows` are its rows by dataset, but for ports and counters; `counted` the part of the sample whose other figures are
+    counters. `source` sets its manifest apart from that of another document with the same times.
+    """
+
+    key: str
+    name: str | None
+    counted: Mapping[str, Any]
+    ports: list[ports.Port] | None = None
+    rows: Iterable[tuple[str, Fields]] = ()
+    settings: Mapping[str, str] = {}
+    source: str = SOURCE
 
 
 def items(tree: Any, state: PcmState, context: Context) -> Iterator[Item]:
@@ -60,15 +67,17 @@ def items(tree: Any, state: PcmState, context: Context) -> Iterator[Item]:
     util = mapping(mapping(tree).get("systemUtil"))
     info, samples = mapping(util.get("utilInfo")), util.get("utilSamples")
     if info.get("metricType") != "Processed" or not isinstance(samples, list):
-        found = info.get("metricType")
-        detail = f"expected metricType Processed with utilSamples, found {found}: fetch /rest/api/pcm/ProcessedMetrics"
+        found = " ".join(str(info[name]) for name in ("monitoringType", "metricType") if name in info) or "none"
+        detail = f"expected metricType Processed with utilSamples, found {found:.60}: fetch {_PROCESSED}"
         raise Unusable(Reason.NOT_THIS_FORMAT, detail)
     seconds = number(info.get("frequency"))
     if seconds is None or seconds <= 0:
         detail = f"expected utilInfo.frequency in seconds, found {info.get('frequency')}"
         raise Unusable(Reason.BAD_HEADER, detail)
+    if not samples:
+        raise Unusable(Reason.EMPTY_SNAPSHOT, "utilSamples is empty: the HMC had no metrics of this time")
     order = [str(name).lower() for name in info.get("metricArrayOrder") or ["avg"]]
-    average = order.index("avg") if "avg" in order else 0
+    place = order.index("avg") if "avg" in order else 0
     repeated = 0
     read: dict[str, Samples] = {}
     for sample in map(mapping, samples):
@@ -79,7 +88,7 @@ def items(tree: Any, state: PcmState, context: Context) -> Iterator[Item]:
             yield Reject(Reason.STAMP_INVALID if written else Reason.STAMP_MISSING, detail, "none")
             continue
         instant = instant.replace(microsecond=0)
-        repeated += yield from _sample(sample, info, instant, seconds, average, read, state, context)
+        repeated += yield from _sample(sample, info, instant, seconds, place, read, state, context)
         yield from _messages(sample, iso(instant))
     for key, samples_read in read.items():
         for ts, detail in samples_read.gaps():
@@ -95,115 +104,102 @@ def _sample(
     info: Mapping[str, Any],
     instant: datetime,
     seconds: float,
-    average: int,
+    place: int,
     read: dict[str, Samples],
     state: PcmState,
     context: Context,
 ) -> Generator[Item, None, int]:
     """Yield the records of a sample; return the number of its systems of which it was read before."""
     repeated, ts = 0, iso(instant)
-    for key, system, links in _systems(sample, info, context):
-        if system is None:
-            yield Reject(Reason.BAD_HEADER, f"expected a name of {key}", "none", ts=ts)
+    averages = Averages(place)
+    systems = [*_systems(sample, info, averages, context)]
+    if not systems:
+        instead = "errorInfo alone" if mapping(sample.get("sampleInfo")).get("errorInfo") else "nothing"
+        detail = f"expected partitions or a managed system in the sample, found {instead}"
+        yield Reject(Reason.EMPTY_SNAPSHOT, detail, "none", ts=ts)
+    for system in systems:
+        if system.name is None:
+            yield Reject(Reason.BAD_HEADER, f"expected a name of {system.key}", "none", ts=ts)
             continue
-        if not read.setdefault(key, Samples(state.seen.get(key, []), system)).is_new(instant, seconds):
+        known = state.seen.get(system.key, [])
+        if not read.setdefault(system.key, Samples(known, system.name)).is_new(instant, seconds):
             repeated += 1
             continue
-        envelope: Fields = {"ts": ts, "system": system, "source": "hmc_pcm"}
-        measured = {**envelope, "interval_s": seconds}
-        rows: Counter[str] = Counter(link=0)
-        refused: list[str] = []
-        for naming, port in links:
-            fields = {**naming, **_amounts(naming["link"], port, seconds, average, refused)}
-            yield Record("link", {**measured, **fields})
-            rows["link"] += 1
-            for name, unit in COUNTED.items():
-                if (value := _figure(naming["link"], port, name, average, refused)) is not None:
-                    counted = {"section": naming["link_type"], "instance": naming["link"], "counter": name}
-                    yield Record("counter", {**measured, **counted, "value": value, "unit": unit, "kind": "rate"})
-                    rows["counter"] += 1
-            yield from _config(key, naming, port, info, state, envelope)
-        for dataset, count in rows.items():
-            yield Record("manifest", {**measured, "counted": dataset, "row_count": count})
-        if refused:
-            shown = "; ".join(refused[:20])
-            yield Reject(Reason.OUT_OF_RANGE, f"{len(refused)} figures: {shown}", "part", system=system, ts=ts)
+        yield from _records(system, system.name, info, ts, seconds, averages, state)
     return repeated
 
 
+def _records(
+    system: _System,
+    name: str,
+    info: Mapping[str, Any],
+    ts: str,
+    seconds: float,
+    averages: Averages,
+    state: PcmState,
+) -> Iterator[Item]:
+    """Yield the records of one system of a sample."""
+    envelope: Fields = {"ts": ts, "system": name, "source": SOURCE}
+    measured = {**envelope, "interval_s": seconds}
+    averages.refused.clear()
+    rows: Counter[str] = Counter() if system.ports is None else Counter(link=0)
+    mtms = {"mtms": str(info.get("mtms"))}
+    found: list[Iterable[tuple[str, Fields]]] = [system.rows]
+    for naming, port in system.ports or ():
+        link, link_type = naming["link"], naming["link_type"]
+        found.append([("link", {**naming, **ports.amounts(link, port, seconds, averages)})])
+        found.append(("counter", row) for row in averages.counters(link_type, link, port, ports.FIGURES))
+        texts = {n: value for n, value in port.items() if isinstance(value, str) and n not in ports.NAMING}
+        published = state.config.setdefault(f"{system.key} {link}", {})
+        yield from changes(published, texts | mtms, envelope, link_type, link)
+    if system.settings:
+        yield from changes(
+            state.config.setdefault(system.key, {}), {**system.settings, **mtms}, envelope, "partition", ""
+        )
+    found.append(("counter", row) for row in averages.counters("", "", system.counted, _READ_AS_PORTS))
+    for dataset, fields in chain.from_iterable(found):
+        yield Record(dataset, {**measured, **fields})
+        rows[dataset] += 1
+    for dataset, count in rows.items():
+        yield Record("manifest", {**measured, "source": system.source, "counted": dataset, "row_count": count})
+    if averages.refused:
+        shown = "; ".join(averages.refused[:20])
+        yield Reject(Reason.OUT_OF_RANGE, f"{len(averages.refused)} figures: {shown}", "part", system=name, ts=ts)
+
+
 def _systems(
-    sample: Mapping[str, Any], info: Mapping[str, Any], context: Context
-) -> Iterator[tuple[str, str | None, list[tuple[Fields, Mapping[str, Any]]]]]:
-    """Yield a key, the name and the ports of every partition, VIOS and managed system that lists any.
+    sample: Mapping[str, Any], info: Mapping[str, Any], averages: Averages, context: Context
+) -> Iterator[_System]:
+    """Yield every partition, VIOS and managed system of a sample.
 
-    A managed system lists the ports of its adapters, a partition those the hypervisor carved out for it.
+    A managed system lists the ports of its adapters, a partition those the hypervisor carved out for it. What a managed
+    system's processors did is the sum of its partitions', so it is counted beside them and in no row of `system_cpu`.
     """
-    server = mapping(mapping(sample.get("serverUtil")).get("network"))
-    if isinstance(adapters := server.get("sriovAdapters"), list):
-        ports = [port for adapter in map(mapping, adapters) for port in mappings(adapter.get("physicalPorts"))]
-        yield f"system {info.get('uuid')}", _name(info), [(_physical(port), port) for port in ports]
+    name, key = _name(info), f"system {info.get('uuid')}"
+    server = mapping(sample.get("serverUtil"))
+    whole = {**server, **{name: part for name, part in sample.items() if name not in _NOT_OF_THE_SERVER}}
+    if whole:
+        listed = isinstance(mapping(server.get("network")).get("sriovAdapters"), list)
+        yield _System(key, name, whole, [*ports.physical(server)] if listed else None)
+    if energy := mapping(sample.get("energyUtil")):
+        # the HMC writes it into documents of its own
+        yield _System(f"energy {key}", name, {"energyUtil": energy}, source=f"{SOURCE}.energyUtil")
     for kind in ("lparsUtil", "viosUtil"):
-        for partition in mappings(sample.get(kind)):
-            network = mapping(partition.get("network"))
-            if isinstance(network.get("sriovLogicalPorts"), list):
-                ports = mappings(network["sriovLogicalPorts"])
-                key = f"partition {partition.get('uuid') or partition.get('id')} {info.get('uuid')}"
-                yield key, context.system or _name(partition), [(_logical(port, info), port) for port in ports]
-
-
-def _logical(port: Mapping[str, Any], info: Mapping[str, Any]) -> Fields:
-    """Return a logical port's naming fields: the DRC index as the HMC's commands write it, eight hexadecimal digits."""
-    index, location = str(port.get("drcIndex") or ""), str(port.get("physicalLocation") or "")
-    link = f"{int(index):08X}" if index.isdecimal() else index or location
-    port_location = _LOGICAL_PORT.sub("", location)
-    if not port_location:
-        port_location = f"{info.get('mtms')} {port.get('physicalDrcIndex')} {port.get('physicalPortId')}"
-    return {"link": link, "link_type": "logical_port", "physical_port": port_location}
-
-
-def _physical(port: Mapping[str, Any]) -> Fields:
-    location = str(port.get("physicalLocation") or port.get("id"))
-    return {"link": location, "link_type": "physical_port", "physical_port": location}
-
-
-def _amounts(link: str, port: Mapping[str, Any], seconds: float, average: int, refused: list[str]) -> Fields:
-    fields: Fields = {}
-    for column, name in PER_SECOND.items():
-        if (rate := _figure(link, port, name, average, refused)) is not None:
-            fields[column] = round(rate * seconds, 3)
-    for column, name in BYTES_PER_SECOND.items():
-        if (rate := _figure(link, port, name, average, refused)) is not None:
-            fields[column] = round(rate * seconds / 1024, 6)
-    return fields
-
-
-def _figure(link: str, port: Mapping[str, Any], name: str, average: int, refused: list[str]) -> float | None:
-    """Return the average of a figure; None where it is missing, or refused with its name in `refused`."""
-    if name not in port:
-        return None
-    value = port[name]
-    if isinstance(value, list):
-        value = value[average] if average < len(value) else None
-    figure = number(value)
-    if figure is None or figure < 0:
-        refused.append(f"{link}.{name}: {port[name]!r:.60}")
-        return None
-    return figure
-
-
-def _config(
-    key: str, naming: Fields, port: Mapping[str, Any], info: Mapping[str, Any], state: PcmState, envelope: Fields
-) -> Iterator[Record]:
-    """Yield the texts of a port that differ from what was published last."""
-    found = {name: value for name, value in port.items() if isinstance(value, str) and name not in _NAMING}
-    found["mtms"] = str(info.get("mtms"))
-    published = state.config.setdefault(f"{key} {naming['link']}", {})
-    yield from changes(published, found, envelope, naming["link_type"], naming["link"])
+        for one in mappings(sample.get(kind)):
+            listed = isinstance(mapping(one.get("network")).get("sriovLogicalPorts"), list)
+            yield _System(
+                f"partition {one.get('uuid') or one.get('id')} {info.get('uuid')}",
+                context.system or _name(one),
+                {part: content for part, content in one.items() if part not in ("processor", "memory")},
+                [*ports.logical(one, info)] if listed else None,
+                partition.rows(one, averages),
+                partition.settings(one),
+            )
 
 
 def _messages(sample: Mapping[str, Any], ts: str) -> Iterator[Reject]:
     for error in mappings(mapping(sample.get("sampleInfo")).get("errorInfo")):
-        detail = f"{error.get('reportedBy')} {error.get('errId')}: {error.get('errMsg')}"
+        detail = f"errorInfo of {error.get('reportedBy')}, {error.get('errId')}: {error.get('errMsg')}"
         yield Reject(Reason.RECORDER_MESSAGE, detail, "all", ts=ts)
 
 

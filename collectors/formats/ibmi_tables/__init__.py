@@ -1,6 +1,6 @@
 """Tables of IBM i: Collection Services files and Db2 for i services, as CSV files and as rows of SQL.
 
-`read_rows` turns rows into tables; this module reads the rows from exports. See docs/formats/ibmi_tables.md.
+`read_rows` turns rows into tables; this module reads the rows from exports. See README.md.
 """
 
 from __future__ import annotations
@@ -51,8 +51,6 @@ _LEARNT = ("boundaries", "waits", "began")
 
 
 class IbmiTables:
-    """Exports of tables of IBM i as CSV."""
-
     name = "ibmi_tables"
 
     def recognises(self, head: bytes) -> bool:
@@ -73,8 +71,6 @@ class IbmiTables:
 
 
 class _Reading:
-    """One reading of one file."""
-
     def __init__(self, stream: BinaryIO, context: Context, position: Position) -> None:
         self._stream = stream
         self._context = context
@@ -153,7 +149,6 @@ class _Reading:
         yield self._position(end, number)
 
     def _rows(self) -> Iterator[tuple[Line, Cells | Reject]]:
-        """Yield the cells of every line that is not blank, or its reject."""
         for line in self._lines:
             if line.fault is Reason.CUT_LINE and not self._context.complete:
                 return
@@ -386,7 +381,6 @@ class _Reading:
         yield from items
 
     def _flush(self) -> Iterable[Item]:
-        """Return the items of rows that the reader holds back."""
         if self.reader is None:
             return []
         items = self.reader.flush()
@@ -394,7 +388,6 @@ class _Reading:
         return items if self._beside is None else self._joined(items)
 
     def _end(self) -> Iterator[Item]:
-        """End the open interval."""
         if self.reader is not None:
             items = self.reader.end()
             self._place_rejects(self.reader)

@@ -17,13 +17,10 @@ Items = list[Record | Table | Reject]
 
 
 class Unclosed:
-    """A stream that its owner closes."""
-
     def __init__(self, stream: BinaryIO) -> None:
         self.read, self.seek = stream.read, stream.seek
 
-    def close(self) -> None:
-        """Leave it open."""
+    def close(self) -> None: ...
 
 
 class Beside:
@@ -53,11 +50,9 @@ class Beside:
             yield from self._take()
 
     def of(self, ts: str) -> Items:
-        """Return the items of the interval `ts`, after `before(ts)`."""
         return self._take() if self._read() and self._ts == ts else []
 
     def rest(self) -> Iterator[Record | Table | Reject]:
-        """Yield the remaining items."""
         while self._read():
             yield from self._take()
 

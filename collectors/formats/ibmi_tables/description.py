@@ -182,7 +182,6 @@ def _by_heading(table: str) -> dict[str, str]:
 
 @cache
 def tables() -> dict[str, Description]:
-    """Return every description by the name of its table, sorted."""
     return {path.stem: _load(path) for path in sorted(FOLDER.glob("*.yaml"))}
 
 

@@ -116,7 +116,6 @@ def _part(node: ast.expr, functions: Container[str]) -> Node:
 
 
 def fields(node: Node) -> Iterator[str]:
-    """Yield the names of the fields of an expression."""
     match node:
         case Field(name):
             yield name
@@ -164,7 +163,6 @@ class Columns:
         self._called: dict[Call, Column] = {}
 
     def of(self, node: Node) -> Column:
-        """Return the value of an expression in each row."""
         match node:
             case Field(name):
                 return self._known[name]
@@ -188,6 +186,5 @@ class Columns:
         raise AssertionError(node)
 
     def where(self, kept: Sequence[bool], names: Sequence[str]) -> Columns:
-        """Return the named columns of the rows that are kept."""
         known = {name: list(compress(self._known[name], kept)) for name in names}
         return Columns(sum(kept), known, self._functions)

@@ -93,7 +93,6 @@ class Known:
         self.state = state
 
     def functions(self) -> dict[str, Callable[..., object]]:
-        """Return the functions by their names in expressions."""
         plain = (
             whole,
             integer,

@@ -525,7 +525,6 @@ class Reader:
             self._waiting += len(values)
 
     def _tables(self) -> list[Table]:
-        """Return the waiting rows of the open interval as tables."""
         tables = []
         for envelope, waiting in self._alike.values():
             tables += [

@@ -20,12 +20,9 @@ _HOSTNAME = re.compile(rb'"(?:short)?hostname"\s*:\s*"([^"]+)"')
 
 
 class Njmon:
-    """The njmon format; see docs/formats/njmon.md."""
-
     name = "njmon"
 
     def recognises(self, head: bytes) -> bool:
-        """Return whether a sample begins in `head`."""
         return is_njmon(head) or is_nimon(head)
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:

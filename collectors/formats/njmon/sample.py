@@ -66,7 +66,6 @@ class Refused:
     fields: dict[Reason, list[str]] = field(default_factory=dict)
 
     def add(self, reason: Reason, path: Iterable[str], value: object) -> None:
-        """Note one field."""
         self.fields.setdefault(reason, []).append(f"{'.'.join(path)}: {value}")
 
 
@@ -301,7 +300,6 @@ def _measured(
 
 
 def _counter(section: str, instance: str, name: str, value: object, refused: Refused) -> Iterator[tuple[str, Fields]]:
-    """Yield a number that no dataset models."""
     unit, kind = key.semantics(section, name)
     path = (section, instance, name) if instance else (section, name)
     figure = _checked(value, path, refused, signed=kind not in ("rate", "percent"))

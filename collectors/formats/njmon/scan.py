@@ -35,7 +35,6 @@ class Piece(NamedTuple):
 
     @property
     def end(self) -> int:
-        """Offset of the byte behind the piece."""
         return self.offset + len(self.text)
 
 
@@ -68,7 +67,6 @@ def pieces(stream: BinaryIO, offset: int = 0, line: int = 1, *, complete: bool =
 
 
 def _sample(window: _Window) -> Piece:
-    """Take the sample that the window begins with."""
     depth = at = 0
     searched = 1
     while True:

@@ -20,8 +20,6 @@ _MARK = re.compile(
 
 
 class Nmon:
-    """The format `nmon`: see docs/formats/nmon.md."""
-
     name = "nmon"
 
     def recognises(self, head: bytes) -> bool:

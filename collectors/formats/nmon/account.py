@@ -84,7 +84,6 @@ class Account:
             self.reject(line, reason, detail, "all")
 
     def fault(self, line: Line) -> None:
-        """Report why a line is not whole."""
         if line.fault is Reason.LINE_TOO_LONG:
             kept, skipped = KEPT_BYTES >> 10, line.end - line.offset - len(line.data)
             detail = f"longer than {MAX_LINE_BYTES >> 20} MiB; the first {kept} KiB kept, {skipped} B skipped"
@@ -99,7 +98,6 @@ class Account:
             self.once("padding", line, Reason.FIELD_COUNT, detail)
 
     def encoding(self, line: Line) -> None:
-        """Report a line whose text is not UTF-8."""
         try:
             line.data.decode()
         except UnicodeDecodeError:

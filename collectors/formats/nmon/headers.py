@@ -150,8 +150,6 @@ class Facts:
 
 @dataclass(slots=True)
 class Header:
-    """The header of one section as written."""
-
     title: str
     names: tuple[str, ...]
 
@@ -160,7 +158,6 @@ class Headers:
     """The headers in force, with their layouts; a repeated header replaces the former."""
 
     def __init__(self, facts: Facts, table: Mapping[str, Header] | None = None) -> None:
-        """Hold the headers of the recording that `facts` describe."""
         self.system = facts.os
         self.group_times_per_second = semantics.group_times_per_second(facts.release)
         self.table: dict[str, Header] = dict(table or {})
@@ -173,7 +170,6 @@ class Headers:
         return section in self.table
 
     def set(self, section: str, title: str, names: Iterable[str]) -> None:
-        """Put a header into force."""
         self.table[section] = Header(title, tuple(names))
         self.changes += 1
         self._layouts.clear()
@@ -328,7 +324,6 @@ def pack(facts: Facts, headers: Headers) -> str:
 
 
 def unpack(text: str) -> tuple[Facts, Headers]:
-    """Return what `pack` packed."""
     content: dict[str, Any] = json.loads(zlib.decompress(base64.b64decode(text)))
     facts = Facts(content["facts"])
     headers = Headers(facts)

@@ -24,7 +24,6 @@ _ROW_BYTES = 4096
 
 
 def parse(stream: BinaryIO, context: Context, position: Position | None) -> Iterator[Item]:
-    """Yield the items of a recording from `position` on."""
     state = dict(position.state) if position else {}
     lines = _notation(stream)
     in_order = "sorted" not in state if position else is_in_order(lines(stream))

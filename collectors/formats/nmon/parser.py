@@ -110,7 +110,6 @@ class Parser:
     # lines
 
     def feed(self, line: Line) -> None:
-        """Take the next line of the recording."""
         if self._refused:
             return
         fields = line.data.split(b",", 2)
@@ -147,11 +146,9 @@ class Parser:
             self._header(line, section, tag, fields)
 
     def refuse(self, line: Line, reason: Reason, detail: str, number: int) -> None:
-        """Refuse a row of a snapshot that cannot be read."""
         self._account.reject(line, reason, detail, snapshot=b"T%04d" % number)
 
     def pop_whole(self) -> list[Item]:
-        """Return the items completed since the last call."""
         items = self.whole.copy()
         self.whole.clear()
         return items
@@ -214,7 +211,6 @@ class Parser:
             self._account.padding(line)
 
     def _host(self, line: Line, name: str) -> None:
-        """Take the name of the system that the recording states."""
         configured = self._context.system
         self._first_host = self._first_host or name
         self._account.system = self._system
@@ -247,7 +243,6 @@ class Parser:
     # runs
 
     def _begin(self) -> None:
-        """Begin the run that the AAA lines so far describe."""
         if not self._in_aaa or self._refused:
             return
         self._in_aaa = False
@@ -344,7 +339,6 @@ class Parser:
         return (instant - self._snapshot.instant).total_seconds()
 
     def _open(self, line: Line, tag: bytes, local: datetime) -> None:
-        """Begin the snapshot `tag`; the one before it is complete."""
         self._begin()
         if self._refused:
             return

@@ -93,7 +93,6 @@ class Plans:
         self._last = Plan([])
 
     def of(self, layouts: Sequence[Layout]) -> Plan:
-        """Return the plan of rows with these layouts."""
         last = self._last.layouts
         if len(last) != len(layouts) or not all(map(is_, last, layouts)):
             self._last = Plan(layouts)

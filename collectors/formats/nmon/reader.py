@@ -35,13 +35,11 @@ class Reader:
         self._utilisations: list[tuple[Line, bytes, bytes]] = []
 
     def use(self, headers: Headers) -> None:
-        """Read by other headers from here on."""
         self.headers = headers
         self.layouts.clear()
         self._processes = None
 
     def set_header(self, section: str, title: str, columns: list[str]) -> None:
-        """Put a header into force."""
         self.headers.set(section, title, columns)
         self.layouts.clear()
         self._processes = None
@@ -49,7 +47,6 @@ class Reader:
     # numeric rows
 
     def row(self, line: Line, section: bytes, fields: bytes) -> None:
-        """Take a numeric row."""
         name = text(section)
         layout = self.headers.layout(name)
         if match := _UTILISATION.fullmatch(section):
@@ -70,7 +67,6 @@ class Reader:
         self.set_header(section, title, columns)
 
     def numeric(self, line: Line, section: bytes, layout: Layout, fields: bytes) -> None:
-        """Take a numeric row whose layout is known."""
         rows = self.snapshot.rows
         if section in rows:
             detail = "the section has a row in this snapshot; the first is kept"
@@ -183,7 +179,6 @@ class Reader:
     # processes
 
     def process(self, line: Line, pid: bytes, fields: bytes) -> None:
-        """Take a row of TOP."""
         layout = self._processes
         if layout is None:
             header = self.headers.table.get("TOP")

@@ -53,7 +53,6 @@ class Links(NamedTuple):
 
 
 def rate(column: str, factor: float = 1.0) -> Measure:
-    """Return the measure of a figure per second."""
     return Measure(column, factor, rate=True)
 
 
@@ -425,7 +424,6 @@ def family(system: str, section: str) -> Family:
 
 
 def unit_of(system: str, section: str, column: str) -> Unit:
-    """Return unit and kind of a counter."""
     known = family(system, section)
     if section == "VM" and column.startswith("nr_"):
         return PAGES

@@ -52,7 +52,6 @@ class Snapshot:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing was kept."""
         return not (self.rows or self.processes or self.counters or self.config)
 
 
@@ -64,7 +63,6 @@ class Run:
     boot_id: str | None
 
     def envelope(self, instant: datetime, seconds: float | None) -> Fields:
-        """Return the fields that every record of a snapshot begins with."""
         fields: Fields = {"ts": stamps.iso(instant)}
         if seconds is not None:
             fields["interval_s"] = seconds
@@ -101,7 +99,6 @@ def items(
 
 
 def _measured(snapshot: Snapshot, headers: Headers, plans: Plans) -> Iterator[tuple[str, Columns]]:
-    """Yield datasets and their columns."""
     seconds = snapshot.seconds
     rows: list[Row] = []
     disks: dict[int, dict[str, Row]] = {}

@@ -6,7 +6,6 @@ from counterflow.collectors.text.codepages import text
 
 
 def pair(data: bytes) -> tuple[str, str]:
-    """Return the first field and the rest of the line."""
     first, _, rest = text(data).partition(",")
     return first.strip(), rest.rstrip()
 

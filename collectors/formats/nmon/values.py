@@ -73,5 +73,4 @@ def one(raw: bytes, *, unsupported: bool, signed: bool) -> tuple[float | None, P
 
 
 def is_numeric(fields: bytes) -> bool:
-    """Return whether every field is empty or a number."""
     return all(not f.strip() or _NUMBER.fullmatch(f.strip()) for f in fields.split(b","))

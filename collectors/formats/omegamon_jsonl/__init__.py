@@ -1,7 +1,7 @@
 """JSON Lines of OMEGAMON Data Provider: one flat object per line, a row of one monitor's attribute group.
 
 Every number goes to `counter`, every text that names nothing to `config`. RMF's figures fill `system_cpu`, and fields
-fill other datasets where they are mapped to a column. See docs/formats/omegamon_jsonl.md.
+fill other datasets where they are mapped to a column. See README.md.
 """
 
 from __future__ import annotations
@@ -90,8 +90,6 @@ class OmegamonJsonl:
 
 
 class _Reading:
-    """One reading: the mapping of the site, and the state."""
-
     def __init__(self, context: Context, state: OmegamonState) -> None:
         self.state = state
         self.mistakes: list[Reject] = []
@@ -104,7 +102,6 @@ class _Reading:
                 self._fillings[item.table].append(item)
 
     def line(self, line: Line) -> Iterator[Record | Reject]:
-        """Yield the records of a line; a reject gets its place."""
         if not line.data.strip():
             return
         for item in self._items(line):

@@ -126,5 +126,4 @@ def _key(dataset: str, engine: str | None, line: Mapping[str, Value]) -> Fields:
 
 
 def written(value: Value) -> str:
-    """Return a value as part of a name."""
     return f"{value:.15g}" if isinstance(value, float) else value

@@ -49,7 +49,6 @@ class OmegamonLogActivity:
     name = SOURCE
 
     def recognises(self, head: bytes) -> bool:
-        """Return whether a block of the log begins in `head`."""
         return is_log(text(head))
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:

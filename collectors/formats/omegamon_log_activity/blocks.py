@@ -71,7 +71,6 @@ class Block:
     raw: list[bytes] = field(default_factory=list)
 
     def add(self, label: str, value: str, line: Line) -> None:
-        """Add a figure, unless its label has one."""
         if label in self.written:
             self.rejects.append(_reject(line, Reason.DUPLICATE_ROW, f"the block has a row {label} already", "none"))
         else:
@@ -208,7 +207,6 @@ def stray(written: str, line: Line) -> Reject | None:
 
 
 def is_log(head: str) -> bool:
-    """Return whether a block of the log begins in the text."""
     if _HEADING.search(head):
         return True
     lines = (line[:PRINT_CHARACTERS] for line in head.split("\n"))

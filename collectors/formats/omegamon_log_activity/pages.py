@@ -52,7 +52,6 @@ class Pages:
     sample_line: list[Any] = field(default_factory=list)
 
     def read(self, written: str) -> None:
-        """Read a line outside of any block."""
         if (place := sample_line(written)) is not None:
             self.sample_line, self.names, self.page, self.highlights, self.record = list(place), {}, {}, {}, None
             return

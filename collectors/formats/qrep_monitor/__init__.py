@@ -102,8 +102,6 @@ _DEL = re.compile(r'"?\d{4}-\d\d-\d\d-\d\d\.\d\d\.\d\d(\.\d+)?"?[,;\t]"?(\d{4}-\
 
 
 class QrepMonitor:
-    """CSV of the monitor tables of Q Replication."""
-
     name = "qrep_monitor"
 
     def recognises(self, head: bytes) -> bool:
@@ -192,7 +190,6 @@ class _Row:
         before |= {"ts": fields["ts"], "apart_s": remembered(apart_s, before["apart_s"])}
 
     def _fill(self, fields: Fields, instant: datetime) -> Iterator[Reject]:
-        """Add the columns of the dataset."""
         for column, name in self._times.items():
             if column not in self._values or self._values[column].startswith(_NEVER):
                 continue
@@ -251,7 +248,6 @@ def _is_header(names: Collection[str]) -> bool:
 
 
 def _table(names: Collection[str]) -> Table | None:
-    """Return the table that has these columns."""
     if TIME not in names:
         return None
     for table in TABLES:

@@ -30,8 +30,6 @@ MAX_RUNS = 1000
 
 
 class Query(NamedTuple):
-    """One query."""
-
     query: str
     user: str
     begin: datetime
@@ -44,12 +42,9 @@ Runs = dict[str, Any]
 
 
 class QueryLog:
-    """CSV of queries."""
-
     name = "query_log"
 
     def recognises(self, head: bytes) -> bool:
-        """Return whether the first line of `head` names the columns."""
         return is_csv_of(head, _is_header)
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:

@@ -30,7 +30,7 @@ _XML = Documents(re.compile(_BEHIND + rb"<(?:\?xml|ddsml)\b"), "<ddsml> … </dd
 
 
 class RmfDds:
-    """Responses to `/gpm/rmfm3` for SYSINFO, PROCU and PCIE and to `/gpm/perform`; see docs/formats/rmf_dds.md."""
+    """Responses to `/gpm/rmfm3` for SYSINFO, PROCU and PCIE and to `/gpm/perform`; see README.md."""
 
     name = "rmf_dds"
 

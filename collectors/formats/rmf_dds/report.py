@@ -74,7 +74,6 @@ class Body(NamedTuple):
 
     @property
     def is_empty(self) -> bool:
-        """Return whether the report is empty."""
         return not self.caption and not self.rows and not self.misfits
 
 
@@ -121,7 +120,6 @@ def header_of(report: Mapping[str, Any], context: Context, seen: Mapping[str, st
 
 
 def message_of(found: Any) -> Message | None:
-    """Return a message, None where there is none."""
     message = mapping(found)
     if not message:
         return None
@@ -195,12 +193,10 @@ def text(value: Any) -> str:
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
-    """Return the value where it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def mappings(value: Any) -> Sequence[Mapping[str, Any]]:
-    """Return the objects of a list."""
     return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 

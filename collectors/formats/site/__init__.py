@@ -20,7 +20,7 @@ _LIST = re.compile(rf"^({'|'.join(LISTS)})[ \t]*:".encode(), re.MULTILINE)
 
 
 class Site:
-    """The configuration of a site; see docs/formats/site.md."""
+    """The configuration of a site; see README.md."""
 
     name = "site"
 

@@ -59,8 +59,6 @@ SYSTEMS = "a list of names of systems as they stand in records, such as [SYS1]"
 
 
 class Entry(BaseModel):
-    """An entry of one of the file's lists."""
-
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     def about(self) -> Iterator[tuple[object, ...]]:
@@ -87,7 +85,6 @@ class Place(Timed):
     storage: Name = Field(description="a name for the log storage, the same in `log_ceilings`")
 
     def about(self) -> Iterator[tuple[object, ...]]:
-        """Yield the keys of its subjects."""
         return ((self.system, subsystem, self.since) for subsystem in self.subsystems)
 
 
@@ -103,7 +100,6 @@ class Ceiling(Timed):
     )
 
     def about(self) -> Iterator[tuple[object, ...]]:
-        """Yield the keys of its subjects."""
         yield self.subsystem, self.path, self.cec, self.storage, self.since
 
 
@@ -133,11 +129,9 @@ class Port(Timed):
         return self.model_dump(exclude=_ABOUT, exclude_none=True)
 
     def about(self) -> Iterator[tuple[object, ...]]:
-        """Yield the keys of its subjects."""
         yield self.system, self.link, self.since
 
     def settings(self, site: str) -> Iterator[Setting]:
-        """Yield its rows."""
         yield from _rows(self.system, "port", self.link, self.since, self._given())
 
 
@@ -154,17 +148,13 @@ class Price(Timed):
     )
 
     def about(self) -> Iterator[tuple[object, ...]]:
-        """Yield the keys of its subjects."""
         yield self.name, self.since
 
     def settings(self, site: str) -> Iterator[Setting]:
-        """Yield its rows."""
         yield from _rows(site, "price", self.name, self.since, self.model_dump(include={"amount", "currency"}))
 
 
 class Run(Entry):
-    """A measurement run."""
-
     name: Name = Field(description="the run's name")
     systems: tuple[Name, ...] = Field(min_length=1, description=SYSTEMS)
     begin: Instant = Field(description=A_TIME)
@@ -183,11 +173,9 @@ class Run(Entry):
         return self
 
     def about(self) -> Iterator[tuple[object, ...]]:
-        """Yield the keys of its subjects."""
         return ((self.name, system) for system in self.systems)
 
     def settings(self, site: str) -> Iterator[Setting]:
-        """Yield its rows."""
         values = self.model_dump(include={"begin", "end", "workload", "units", "warm_up_s"})
         values |= {f"engines_{kind}": engines for kind, engines in self.engines.items()}
         for system in self.systems:
@@ -195,18 +183,14 @@ class Run(Entry):
 
 
 class Batch(Timed):
-    """How much a batch has to do."""
-
     workload: Name = Field(description="the workload's name as it stands in records")
     systems: tuple[Name, ...] = Field(min_length=1, description=SYSTEMS)
     units_total: Positive = Field(description="units of work, more than 0")
 
     def about(self) -> Iterator[tuple[object, ...]]:
-        """Yield the keys of its subjects."""
         return ((self.workload, system, self.since) for system in self.systems)
 
     def settings(self, site: str) -> Iterator[Setting]:
-        """Yield its rows."""
         for system in self.systems:
             yield Setting(system, "batch", self.workload, "units_total", self.since, number(self.units_total))
 
@@ -218,11 +202,9 @@ class Mirror(Timed):
     distance_km: Positive = Field(description="length of the line, km, more than 0")
 
     def about(self) -> Iterator[tuple[object, ...]]:
-        """Yield the keys of its subjects."""
         return ((system, self.since) for system in self.systems)
 
     def settings(self, site: str) -> Iterator[Setting]:
-        """Yield its rows."""
         for system in self.systems:
             yield Setting(system, "mirror", "", "distance_km", self.since, number(self.distance_km))
 
@@ -234,11 +216,9 @@ class Change(Timed):
     what: Name = Field(description="what changed, such as PTF SI12345")
 
     def about(self) -> Iterator[tuple[object, ...]]:
-        """Yield the keys of its subjects."""
         return ((self.what, system, self.since) for system in self.systems)
 
     def settings(self, site: str) -> Iterator[Setting]:
-        """Yield its rows."""
         for system in self.systems:
             yield Setting(system, "change", self.what, "what", self.since, self.what)
 

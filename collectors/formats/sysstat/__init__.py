@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from typing import Any, BinaryIO
 
+from counterflow.collectors.formats.sysstat.broken_json import repaired
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
 from counterflow.collectors.text.device_names import NUMBERED, Device, devices, numbered
 from counterflow.collectors.text.documents import Documents, Unusable, read_items
@@ -61,7 +62,9 @@ POOL_KB = {"free_mb": "memfree", "cached_mb": "cached", "buffers_mb": "buffers",
 POOL_KB |= {"inactive_mb": "inactive", "paging_space_free_mb": "swpfree"}
 SETTINGS = ("sysname", "release", "machine", "number-of-cpus")
 
-_DOCUMENTS = Documents(re.compile(rb'\{\s{0,64}"sysstat"\s{0,64}:'), '{"sysstat": …}')
+WRITTEN_BY = "sadf -j /var/log/sa/saDD -- -A"
+_OF_ANOTHER_COMMAND = re.compile(rb'\{\s*"sysstat"\s*:(?:(?!"statistics")[^\0])*?"date"\s*:')
+"""iostat, mpstat and pidstat write `date` where sadf writes `file-date`."""
 _IN_ANOTHER_UNIT = ("rkB", "wkB", "dkB", "avgrq-sz", "avgqu-sz")
 """Figures of a disk that repeat another one in a different unit."""
 _IN_COLUMNS = {
@@ -93,24 +96,45 @@ class SysstatState:
 
 
 class Sysstat:
-    """Documents of `sadf -j FILE -- -A`; see docs/formats/sysstat.md."""
+    """Documents of `sadf -j FILE -- -A`; see README.md."""
 
     name = "sysstat"
 
     def recognises(self, head: bytes) -> bool:
-        """Return whether `head` begins with a document."""
-        return _DOCUMENTS.start.match(head.lstrip(b"\xef\xbb\xbf \t\r\n")) is not None
+        begin = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+        return _DOCUMENTS.start.match(begin) is not None and not _OF_ANOTHER_COMMAND.match(begin)
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
         """Yield the records of every sample; a document that is damaged becomes a reject, and the next is read."""
         return read_items(stream, position, context, _DOCUMENTS, SysstatState, _items)
 
 
+def _repaired(text: str) -> tuple[Any, int, str]:
+    """Return a document of a sadf that writes broken JSON, where it ends, and what was repaired.
+
+    Raises
+    ------
+    ValueError : no repair fits.
+    """
+    try:
+        tree, end, counts = repaired(text, _OF_SECTIONS)
+    except (ValueError, RecursionError):
+        detail = "it was cut, or a sadf before 11.4 wrote it broken: `LC_ALL=C sadf -j`, of a newer sysstat"
+        raise ValueError(detail) from None
+    kinds = ", ".join(f"{count} x {kind}" for kind, count in counts.items())
+    return tree, end, f"this sadf wrote broken JSON, repaired: {kinds}; or write it with `LC_ALL=C` and a newer sadf"
+
+
+_DOCUMENTS = Documents(re.compile(rb'\{\s{0,64}"sysstat"\s{0,64}:'), '{"sysstat": …}', repair=_repaired)
+
+
 def _items(tree: Any, state: SysstatState, context: Context) -> Iterator[Item]:
     hosts = [host for host in mappings(mapping(mapping(tree).get("sysstat")).get("hosts")) if "statistics" in host]
     if not hosts:
-        raise Unusable(Reason.NOT_THIS_FORMAT, "expected hosts with statistics: sadf -j FILE -- -A")
+        raise Unusable(Reason.NOT_THIS_FORMAT, f"expected hosts with statistics: {WRITTEN_BY}")
     for host in hosts:
+        if "date" in host:
+            raise Unusable(Reason.NOT_THIS_FORMAT, f"output of iostat, mpstat or pidstat: {WRITTEN_BY}")
         name = host.get("nodename")
         system = context.system or (name if isinstance(name, str) and name else None)
         if system is None:
@@ -225,7 +249,8 @@ def _records(
         if "util-percent" in figures:
             fields["busy_pct"] = figures["util-percent"]
         yield "disk", fields | _amounts(figures, DISK, seconds)
-    network = mapping(sample.get("network"))
+    # where sadf forgets the brace of `network` once, it writes no `network` around the sections that follow
+    network = {**sample, **mapping(sample.get("network"))}
     links: dict[str, dict[str, float]] = {}
     for entry in (*mappings(network.get("net-dev")), *mappings(network.get("net-edev"))):
         if isinstance(entry.get("iface"), str):

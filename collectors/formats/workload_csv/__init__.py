@@ -31,7 +31,6 @@ class WorkloadCsv:
     name = "workload_csv"
 
     def recognises(self, head: bytes) -> bool:
-        """Return whether the first line of `head` names the columns."""
         return is_csv_of(head, _is_header)
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:

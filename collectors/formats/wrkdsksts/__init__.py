@@ -13,7 +13,7 @@ from counterflow.collectors.text.dates import inferred
 
 
 class Wrkdsksts:
-    """The prints and displays of WRKDSKSTS; see docs/formats/wrkdsksts.md."""
+    """The prints and displays of WRKDSKSTS; see README.md."""
 
     name = "wrkdsksts"
 

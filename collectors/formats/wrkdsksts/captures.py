@@ -79,7 +79,6 @@ class Capture:
     written: list[bytes] = field(default_factory=list)
 
     def add(self, mark: Mark) -> None:
-        """Add a line."""
         if len(self.written) >= MAX_LINES:
             self.strays.append(stray(mark.line, Reason.LINE_TOO_LONG, f"the capture has more than {MAX_LINES} lines"))
             return
@@ -227,5 +226,4 @@ def _mark(line: Line, written: str, page: re.Match[str] | None) -> Mark:
 
 
 def stray(line: Line, reason: Reason, detail: str) -> Reject:
-    """Return the reject of a line that is not kept."""
     return Reject(reason, detail, "none", line.number, line.offset, raw=line.raw)

@@ -42,7 +42,6 @@ class Ycsb:
     name = "ycsb"
 
     def recognises(self, head: bytes) -> bool:
-        """Return whether `head` holds a line that only YCSB prints."""
         return _YCSB.search(head) is not None
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
@@ -55,8 +54,6 @@ class Ycsb:
 
 
 class _Reading:
-    """One reading of one file."""
-
     def __init__(self, stream: BinaryIO, context: Context, position: Position) -> None:
         self._stream = stream
         self._context = context

@@ -58,12 +58,10 @@ class Run:
         return self.ts is None and not self.ended
 
     def following(self, settings: dict[str, str] | None = None) -> Run:
-        """Return the run that comes after this one."""
         begin = self.begin if self.fresh else None
         return Run(begin=begin, times=self.times, settings=settings or {}, noted=self.noted, raw_data=self.raw_data)
 
     def common(self, context: Context) -> Fields:
-        """Return the fields that each record of the run carries."""
         workload = self.label or self.settings.get("workload") or SOURCE
         fields: Fields = {
             "system": context.system,
@@ -75,14 +73,12 @@ class Run:
         return fields | {"unit_of_work": UNIT} | ({"users": float(threads)} if threads.isdecimal() else {})
 
     def follows(self, status: Status) -> bool:
-        """Return whether a status line is of this run."""
         return not self.ended and (
             self.ts is None or (status.label == self.label and status.elapsed_s >= self.elapsed_s)
         )
 
 
 def of_status(run: Run, status: Status, context: Context) -> Iterator[Record | Reject]:
-    """Yield the records of the run's next status line; the run remembers it."""
     if status.time is None:
         detail = "the status line has no time: versions of YCSB before 0.2.0 print none"
         yield Reject(Reason.STAMP_MISSING, detail, "none")

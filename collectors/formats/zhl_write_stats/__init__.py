@@ -1,6 +1,6 @@
 """`D SMS,DSNAME(data set),STATS(ZHLWRITE)` of z/OS: which share of the writes through zHyperLink was synchronous.
 
-Source of the layout: IBM MQ 10.0 for z/OS, "Troubleshooting zHyperLink"; see docs/formats/zhl_write_stats.md.
+Source of the layout: IBM MQ 10.0 for z/OS, "Troubleshooting zHyperLink"; see README.md.
 """
 
 from __future__ import annotations
@@ -82,7 +82,6 @@ class ZhlWriteStats:
     name = "zhl_write_stats"
 
     def recognises(self, head: bytes) -> bool:
-        """Return whether a report begins in `head`."""
         return _BEGINS.search(text(head)) is not None
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:

@@ -107,7 +107,6 @@ class Session:
         self.number += 1
 
     def close(self) -> None:
-        """Close the connection, whatever state it is in."""
         client, self._client = self._client, None
         if client is not None:
             client.close()

@@ -80,7 +80,6 @@ class Session:
         self._consumer, self.number = consumer, self.number + 1
 
     def close(self) -> None:
-        """Close the consumer."""
         consumer, self._consumer = self._consumer, None
         if consumer is not None:
             consumer.close()

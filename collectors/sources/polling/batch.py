@@ -42,7 +42,6 @@ class Batch:
 
     @property
     def is_answer(self) -> bool:
-        """Return whether the system answered."""
         return bool(self.columns or self.body)
 
 
@@ -78,7 +77,6 @@ class Stream:
 
     @property
     def is_absent(self) -> bool:
-        """Return whether the system recently reported that it lacks this."""
         return time.monotonic() < self._absent_until
 
     def reached(self, began: float, columns: tuple[str, ...] = (), rows: Sequence[Any] = (), **reached: Any) -> Batch:

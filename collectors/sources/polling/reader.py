@@ -64,11 +64,9 @@ class Reader(Generic[_Polled]):
         self._thread = Thread(target=self._run, name=f"polling-{name}", daemon=True)
 
     def start(self) -> None:
-        """Begin."""
         self._thread.start()
 
     def next_batch(self) -> Batch | None:
-        """Return the next batch, None where none waits."""
         return self._waiting.next_batch()
 
     def done(self, batch: Batch) -> None:

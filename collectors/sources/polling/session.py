@@ -75,15 +75,12 @@ class Password:
         return self._last
 
     def refused(self) -> None:
-        """Remember that the system refused the offered password."""
         self._refused = self._last
 
     def accepted(self) -> None:
-        """Forget the refused password."""
         self._refused = None
 
     def text(self, error: BaseException) -> str:
-        """Return the content of an error, without the password."""
         text = " ".join(str(error).split()) or type(error).__name__
         for secret in (self._last, repr(self._last)[1:-1]):
             text = text.replace(secret, "***") if secret else text

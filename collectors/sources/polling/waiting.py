@@ -67,7 +67,6 @@ class Few:
         return True
 
     def next_batch(self) -> Batch | None:
-        """Return the next batch, None where none waits."""
         try:
             return self._queue.get_nowait()
         except Empty:

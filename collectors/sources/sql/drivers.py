@@ -52,29 +52,21 @@ class Cursor(Protocol):
         """One sequence per column, the name first."""
         ...
 
-    def execute(self, sql: str, parameters: Sequence[Any] = ..., /) -> Any:
-        """Run a statement."""
-        ...
+    def execute(self, sql: str, parameters: Sequence[Any] = ..., /) -> Any: ...
 
     def fetchmany(self, size: int, /) -> Iterable[Sequence[Any]]:
         """Return the next rows, none at the end."""
         ...
 
-    def close(self) -> None:
-        """Close the statement."""
-        ...
+    def close(self) -> None: ...
 
 
 class Connection(Protocol):
     """A connection; statements take effect at once."""
 
-    def cursor(self) -> Cursor:
-        """Return a new cursor."""
-        ...
+    def cursor(self) -> Cursor: ...
 
-    def close(self) -> None:
-        """End the connection."""
-        ...
+    def close(self) -> None: ...
 
 
 class Driver(Protocol):

@@ -131,7 +131,6 @@ class Pack(_Strict):
 
 
 def names() -> list[str]:
-    """Return the names of the built-in packs, sorted."""
     return sorted(path.stem for path in FOLDER.glob("*.yaml"))
 
 

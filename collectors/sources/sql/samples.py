@@ -12,8 +12,6 @@ from counterflow.collectors.sources.sql.session import Answer, Session
 
 
 class Sample:
-    """One query of a pack."""
-
     def __init__(
         self,
         query: Query,

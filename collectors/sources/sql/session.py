@@ -45,7 +45,6 @@ class Session:
         self._opened()
 
     def close(self) -> None:
-        """Close the connection, whatever state it is in."""
         connection, self._connection = self._connection, None
         if connection is not None:
             with contextlib.suppress(Exception):  # it is gone either way
@@ -78,7 +77,6 @@ class Session:
         return Answer(columns, self._fetched(cursor) if columns else iter(()))
 
     def text(self, error: BaseException) -> str:
-        """Return the content of an error, without the password."""
         return self._password.text(error)
 
     def _opened(self) -> Connection:

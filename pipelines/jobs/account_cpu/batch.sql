@@ -1,4 +1,4 @@
--- The results of account_cpu, from the definitions in schemas/datasets/account_cpu.yaml and docs/kpis/account-cpu.md; how they
+-- The results of account_cpu, from the definitions in schemas/datasets/account_cpu.yaml and README.md; how they
 -- meet in minutes: docs/decisions/0009-minutes.md.
 WITH
   -- when the first interval of the period began, at most a day before it

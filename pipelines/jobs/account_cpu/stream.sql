@@ -13,7 +13,7 @@
 -- sources    where two report one time, nothing is added: utilisation is the mean of both, the log and captured time
 --            are unknown.
 --
--- Sources: schemas/datasets/account_cpu.yaml; formulas: docs/kpis/account-cpu.md.
+-- Sources: schemas/datasets/account_cpu.yaml; formulas: README.md.
 
 -- COUNT, not ROW_NUMBER: see schemas/flink_ddl.py.
 CREATE TEMPORARY VIEW worked AS

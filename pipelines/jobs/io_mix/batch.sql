@@ -1,4 +1,4 @@
--- The results of io_mix, from the definitions in schemas/datasets/io_mix.yaml and docs/kpis/io-mix.md.
+-- The results of io_mix, from the definitions in schemas/datasets/io_mix.yaml and README.md.
 WITH
   groups AS
   (

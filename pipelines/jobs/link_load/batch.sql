@@ -1,4 +1,4 @@
--- The results of link_load, from the definitions in schemas/datasets/link_load.yaml and docs/kpis/link-load.md.
+-- The results of link_load, from the definitions in schemas/datasets/link_load.yaml and README.md.
 WITH
   measured AS
   (

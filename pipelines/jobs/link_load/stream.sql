@@ -18,7 +18,7 @@
 -- capacities of ports), and 1,000 times the `n` of the wire: the result that knows more replaces the one that knew
 -- less, also where a port is taken back.
 --
--- Sources: schemas/datasets/link.yaml; formulas: docs/kpis/link-load.md.
+-- Sources: schemas/datasets/link.yaml; formulas: README.md.
 
 CREATE TEMPORARY VIEW sampled AS
 SELECT

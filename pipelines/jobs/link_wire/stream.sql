@@ -6,7 +6,7 @@
 --
 -- `n` is 1, plus 1 for every setting known of the system: the wire that knows more replaces the one that knew less.
 --
--- Sources: schemas/datasets/link_wire.yaml; hops: docs/kpis/link-load.md.
+-- Sources: schemas/datasets/link_wire.yaml; hops: README.md.
 
 CREATE TEMPORARY VIEW known AS
 SELECT

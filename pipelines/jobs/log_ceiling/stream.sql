@@ -1,6 +1,6 @@
 -- Is Db2's active log at the ceiling of its path, or has the path fallen back from zHyperLink?
 --
--- The rule judges the log of each subsystem (pipelines/rules/log_ceiling.py, docs/rules/log-ceiling.md): `intervals`
+-- The rule judges the log of each subsystem (pipelines/rules/log_ceiling.py, README.md): `intervals`
 -- are its input, `judged` are its verdicts. A verdict is written again where an interval that arrives late, or is
 -- completed by its processors or its ceiling, changes it (pipelines/verdicts).
 --

@@ -1,4 +1,4 @@
--- The results of log_load, from the definitions in schemas/datasets/log_load.yaml and docs/kpis/log-load.md; how they meet in
+-- The results of log_load, from the definitions in schemas/datasets/log_load.yaml and README.md; how they meet in
 -- minutes: docs/decisions/0009-minutes.md.
 WITH
   -- when the first interval of the period began, at most a day before it

@@ -18,7 +18,7 @@
 -- `n` is 1, plus 1 for the ceiling, and 1 for each row that is set beside it in each minute: the result that knows more
 -- replaces the one that knew less.
 --
--- Sources: schemas/datasets/log_load.yaml; formulas: docs/kpis/log-load.md.
+-- Sources: schemas/datasets/log_load.yaml; formulas: README.md.
 
 CREATE TEMPORARY VIEW sampled AS
 SELECT

@@ -1,6 +1,6 @@
 -- Does the hypervisor cap a RoCE (SR-IOV) link?
 --
--- The rule judges each NRG and RDMA link (pipelines/rules/roce_cap.py, docs/rules/roce-cap.md): `intervals` are its
+-- The rule judges each NRG and RDMA link (pipelines/rules/roce_cap.py, README.md): `intervals` are its
 -- input, `judged` are its verdicts. A verdict is written again where an interval that arrives late, or is completed by
 -- its physical port, changes it (pipelines/verdicts).
 --

@@ -1,0 +1,59 @@
+"""Pages that lie in the folder of what they describe; each begins with front matter, YAML between two lines `---`."""
+
+from __future__ import annotations
+
+import posixpath
+from pathlib import Path
+from typing import TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from counterflow.schemas.definition import load_yaml
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+
+
+class PageElsewhere(BaseModel):
+    """Front matter of a page.
+
+    Parameters
+    ----------
+    path : of its file in the checkout.
+    title : in the navigation and in tables.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    path: str
+    title: str
+
+    @property
+    def folder(self) -> str:
+        """Name of the folder that it describes: of a format or a job."""
+        return self.path.split("/")[-2]
+
+    @property
+    def on_site(self) -> str:
+        """Path of the page on the site: `formats/<format>.md`, `formats/<format>_<page>.md`, `jobs/<job>.md`."""
+        room, folder, file = self.path.split("/")[-3:]
+        return f"{room}/{folder}.md" if file == "README.md" else f"{room}/{folder}_{file}"
+
+    def link(self, folder: str = ".") -> str:
+        """Return a link to the page from a file of the folder, in Markdown."""
+        return f"[{self.title}]({posixpath.relpath(self.path, folder)})"
+
+
+Found = TypeVar("Found", bound=PageElsewhere)
+
+
+def read(model: type[Found], pattern: str) -> list[Found]:
+    """Return the pages whose paths in the checkout match; raises `ValueError` where front matter is wrong."""
+    return [_read(model, path) for path in sorted(CHECKOUT.glob(pattern))]
+
+
+def _read(model: type[Found], path: Path) -> Found:
+    try:
+        _, matter, _ = path.read_text(encoding="utf-8").split("---\n", 2)
+        return model(path=path.relative_to(CHECKOUT).as_posix(), **load_yaml(matter))
+    except (TypeError, ValueError, ValidationError) as error:
+        raise ValueError(f"front matter of {path}: {error}; see CONTRIBUTING.md") from None

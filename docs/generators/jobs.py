@@ -1,0 +1,36 @@
+"""What the site lists of the jobs, from the front matter of `pipelines/jobs/<job>/README.md`."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from docs.generators.elsewhere import PageElsewhere, read
+
+
+class JobPage(PageElsewhere):
+    """Front matter of the page of a job.
+
+    Parameters
+    ----------
+    question : that the job answers.
+    """
+
+    question: str
+
+
+@cache
+def pages() -> list[JobPage]:
+    """Return the pages by the name of the job."""
+    return read(JobPage, "pipelines/jobs/*/README.md")
+
+
+def navigation() -> list[Any]:
+    """Return the navigation of the pages, as in mkdocs.yml."""
+    return [{page.title: page.on_site} for page in pages()]
+
+
+def questions() -> str:
+    """Return the question of each job, in Markdown."""
+    rows = (f"| {page.link('docs/kpis')} | {page.question} |\n" for page in pages())
+    return "| page | question |\n|---|---|\n" + "".join(rows)
