@@ -610,16 +610,16 @@ class Reader:
         memory[instance] = found.sample
         for name in filled.difference:
             columns.pop(name, None)
-        if found.reason is not None:
-            return [self._reject(found.reason, f"{instance!r}: {found.detail}", "all")]
         if not found.fields:
-            return []
+            return [self._reject(found.reason, f"{instance!r}: {found.detail}", "all")] if found.reason else []
         stated, apart_s = columns.get("interval_s"), found.fields["interval_s"]
         columns["interval_s"] = apart_s
         if filled.previous:
             columns["prev_ts"] = found.fields["prev_ts"]
         before = {name: found.fields[f"prev_{name}"] for name in now if f"prev_{name}" in found.fields}
         columns |= {f"prev_{name}": before[name] for name in filled.previous if name in before}
+        if found.reason is not None:
+            return [self._reject(found.reason, f"{instance!r}: {found.detail}", "all")]
         columns |= {name: now[name] - before[name] for name in filled.difference if name in before}
         averages = [name for name in self._since_baseline[dataset] if name in columns]
         if stated is None or not averages or abs(stated - apart_s) <= _tolerance_s(apart_s):
