@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from counterflow.analysis.checks import checks
 from counterflow.analysis.checks.definition import Check, Outcome, Status, Subject, Value, evaluate
 from counterflow.analysis.checks.facts import INSTANCES, Facts, System
+from counterflow.base.clickhouse import ClickHouse, Settings
 
 QUERIES = Path(__file__).parent / "queries"
 FACTS = "facts file"
@@ -64,6 +65,22 @@ def measures() -> list[Measure]:
         statement = "\n".join(line for line in lines if not line.startswith("-- "))
         subject: Any = path.stem.partition("_")[0]
         found.append(Measure(subject, dict(documented), statement))
+    return found
+
+
+def measured(client: ClickHouse, settings: Settings) -> Inputs:
+    """Return the measured inputs: the rows of every input query.
+
+    Raises
+    ------
+    ClickHouseError : the server refused a query.
+    """
+    found: Inputs = {}
+    for query in measures():
+        for row in client.rows(query.sql, settings):
+            subject = (query.subject, row.get("subject", ""))
+            values = {name: row[name] for name in query.columns}
+            found.setdefault(row["system"], {}).setdefault(subject, {}).update(values)
     return found
 
 

@@ -16,8 +16,7 @@ from counterflow.cli._reader import command_line, on_option, period, period_opti
 from counterflow.cli._table import console, table
 
 if TYPE_CHECKING:
-    from counterflow.analysis.checks.report import Inputs, Result
-    from counterflow.base.clickhouse import ClickHouse, Settings
+    from counterflow.analysis.checks.report import Result
 
 
 @click.command()
@@ -42,13 +41,13 @@ def command(
     docs/checkup.md lists the checks and the facts. Exit status 0: no warning; 1: a warning; 2: not checked.
     """
     from counterflow.analysis.checks.facts import load
-    from counterflow.analysis.checks.report import results, with_facts
+    from counterflow.analysis.checks.report import measured, results, with_facts
 
     facts = load(facts_file) if facts_file else None
     with reader() as client:
         require(client, () if facts else systems)
-        measured = measure(client, period(systems, begin, end))
-    found = list(results(with_facts(measured, facts, systems)))
+        inputs = measured(client, period(systems, begin, end))
+    found = list(results(with_facts(inputs, facts, systems)))
     if not found:
         raise CounterflowError(
             "nothing to check: no IBM i counters of these systems in that period, and no facts about them",
@@ -60,19 +59,6 @@ def command(
     else:
         _print(found)
     ctx.exit(1 if any(result.status == "warn" for result in found) else 0)
-
-
-def measure(client: ClickHouse, settings: Settings) -> Inputs:
-    """Return the measured inputs: the rows of every input query."""
-    from counterflow.analysis.checks.report import measures
-
-    found: Inputs = {}
-    for query in measures():
-        for row in client.rows(query.sql, settings):
-            subject = (query.subject, row.get("subject", ""))
-            values = {name: row[name] for name in query.columns}
-            found.setdefault(row["system"], {}).setdefault(subject, {}).update(values)
-    return found
 
 
 def _print(found: Sequence[Result]) -> None:

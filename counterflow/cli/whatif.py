@@ -30,7 +30,9 @@ class _Number(click.FloatRange):
 
 
 _MIXES = """
-SELECT ts, interval_s, system, grouping, name, reads, read_for_update, inserts, other, commits, rollbacks, exposure_pct
+SELECT
+  ts, interval_s, system, grouping, name, reads, read_for_update, inserts, other, commits, rollbacks, exposure_pct,
+  modify_basis
 FROM counterflow.io_mix FINAL
 WHERE grouping IN ('partition', {grouping:String}) AND ts >= {from:DateTime64(3)} AND ts < {to:DateTime64(3)}
   AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))

@@ -666,3 +666,42 @@ def test_captures_of_both_headings_show_the_cap_with_the_hmc_and_what_is_missing
     assert done.returncode == 0, done.stderr
     capped = [one for one in map(json.loads, done.stdout.splitlines()) if "was CAPPED for 3 min" in one["finding"]]
     assert {(one["system"], one["severity"]) for one in capped} == {("SRIOVA", "limit"), ("SRIOVB", "limit")}
+
+
+JOBS = "INTNUM,DTETIM,INTSEC,DTECEN,JBNAME,JBUSER,JBNBR,JBTYPE,JBSTSF,JBTDE,JBLRD,JBLWT,JBDBU,JBBRO{more}\n"
+JOBS += "1,260302080500,300,1,PAY,OPS,000001,B,0,00000000000000A1,50000,0,50000,0{commits}\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "commits", "exposure", "finding"),
+    [
+        (",JBBCO", ",50000", "0\tat least", "0 % of 166.7 row operations/s modify rows"),
+        ("", "", "50\tno bound: commits are counted in, reads for update are not", "at most 50 % of 333.3 row"),
+    ],
+)
+def test_commits_that_are_not_counted_are_stated_beside_each_exposure(
+    more: str, commits: str, exposure: str, finding: str, tmp_path: Path
+) -> None:
+    """50,000 reads and 50,000 commits change no row."""
+    (tmp_path / "QAPMJOBOS.csv").write_text(JOBS.format(more=more, commits=commits))
+    kept = tmp_path / "kept"
+    found = findings(tmp_path / "QAPMJOBOS.csv", "--system", "A", "--keep", kept, home=tmp_path)
+    assert any(one["finding"].startswith(finding) for one in found)
+    answer = counterflow("sql", "io_mix", "--on", kept, home=tmp_path)
+    assert exposure in answer.stdout
+    mirror = counterflow("whatif", "mirror", "--on", kept, "--json", home=tmp_path)
+    notes = {json.loads(line)["figures"]["exposure_pct"]["note"] for line in mirror.stdout.splitlines()}
+    assert all((note or "").startswith("no bound" if not more else "lower bound") for note in notes)
+
+
+def test_counts_that_begin_again_are_a_restart_of_the_link_and_of_the_log(tmp_path: Path) -> None:
+    links, log = tmp_path / "NRG_INFO.csv", tmp_path / "log.csv"
+    links.write_bytes(golden("ibmi_tables/nrg_info_restarted").input)
+    log.write_bytes(golden("db2_log_csv/restarted").input)
+    kept = tmp_path / "kept"
+    findings(links, log, "--system", "A", "--keep", kept, home=tmp_path)
+    for dataset in ("link_load", "log_load"):
+        statement = f"SELECT groupArray(reset) FROM (SELECT reset FROM counterflow.{dataset} FINAL ORDER BY ts)"
+        answer = counterflow("sql", statement, "--on", kept, home=tmp_path)
+        assert "[false,true,false]" in answer.stdout.replace(" ", ""), answer.stderr  # the first has none before it
+    assert counterflow("sql", "links", "--on", kept, home=tmp_path).stdout.splitlines()[1].endswith("\t1")
