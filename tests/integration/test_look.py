@@ -705,3 +705,41 @@ def test_counts_that_begin_again_are_a_restart_of_the_link_and_of_the_log(tmp_pa
         answer = counterflow("sql", statement, "--on", kept, home=tmp_path)
         assert "[false,true,false]" in answer.stdout.replace(" ", ""), answer.stderr  # the first has none before it
     assert counterflow("sql", "links", "--on", kept, home=tmp_path).stdout.splitlines()[1].endswith("\t1")
+
+
+def test_a_published_rule_that_warns_by_counters_alone_is_a_finding(tmp_path: Path) -> None:
+    """The story of an end of day: `checkup` and `look` state the same share of faults, above the limit of 25 %."""
+    counterflow("simulate", "end-of-day-story", "--out", tmp_path / "story", home=tmp_path)
+    kept = tmp_path / "kept"
+    found = findings(tmp_path / "story/BANKA", "--system", "BANKA", "--keep", kept, home=tmp_path)
+    checkup = counterflow("checkup", "--on", kept, "--json", home=tmp_path).stdout
+    warned = {one["check"] for one in map(json.loads, checkup.splitlines()) if one["status"] == "warn"}
+    assert "batch_faulting" in warned
+    assert warned <= {one["name"] for one in found}
+    [faulting] = [one["finding"] for one in found if one["name"] == "batch_faulting"]
+    assert faulting.startswith("batch faulting of pool 2: 47.1 % of run time")
+
+
+def test_what_landed_of_the_line_is_not_asked_for_and_every_judged_link_is_in_the_timeline(tmp_path: Path) -> None:
+    """The site file states 10 km, lshwres 100 Gb/s; 6 % of it is 6 Gb/s, of which 4.35 were used at most: 72.5 %."""
+    counterflow("simulate", "sriov-story", "--out", tmp_path / "story", home=tmp_path)
+    kept, story = tmp_path / "kept", tmp_path / "story"
+    for system in ("SRIOVA", "SRIOVB"):
+        findings(story / system, "--system", system, "--keep", kept, home=tmp_path)
+    found = findings(story / "HMC", story / "SITE", "--keep", kept, home=tmp_path)
+    mirror = counterflow("whatif", "mirror", "--on", kept, "--system", "SRIOVA", "--json", home=tmp_path)
+    [partition] = [one for one in map(json.loads, mirror.stdout.splitlines()) if one["grouping"] == "partition"]
+    assert partition["figures"]["distance_us"]["value"] == pytest.approx(200)  # 10 µs a km and round trip, two of them
+    assert partition["figures"]["line_pct"]["value"] == pytest.approx(partition["figures"]["line_gbits"]["value"])
+    assert "note: SRIOVA: km 10, as it landed; --km replaces it" in mirror.stderr
+    checkup = counterflow("checkup", "--on", kept, "--system", "SRIOVA", "--json", home=tmp_path).stdout
+    [distance] = [one for one in map(json.loads, checkup.splitlines()) if one["check"] == "mirror_distance"]
+    assert (distance["status"], distance["value"]) == ("pass", 10)
+    timeline = counterflow("sql", "cap_timeline", "--on", kept, "--system", "SRIOVA", home=tmp_path).stdout
+    assert {line.split("\t")[1] for line in timeline.splitlines()[1:]} == {"nrg", "rdma_link"}
+    [at] = {one["at"] for one in found if one["system"] == "SRIOVA" and "was CAPPED" in one["finding"]}
+    [since] = {line.split("\t")[3] for line in timeline.splitlines() if "\tCAPPED\tCAPPED\t" in line}
+    assert at.startswith(since), "findings and timelines date a state by the begin of its first interval"
+    headroom = counterflow("sql", "roce_headroom", "--on", kept, "--system", "SRIOVA", home=tmp_path).stdout
+    [port] = [line.split("\t") for line in headroom.splitlines() if "\tlogical_port\t" in line]
+    assert (port[3], port[4], port[6]) == ("6", "4.35", "72.5")
