@@ -133,7 +133,8 @@ bare-test: setup ## make demo in a container that has only Python, make and git;
 faults: setup prometheus ## inject every fault of docs/guarantees.md into a stack under load; ARGS=--long kills parts 100 times
 	@$(RUN) tests.faults $(ARGS)
 
-fuzz: setup ## look for inputs that break a format, guided by coverage; ARGS="--seconds 3600 --format nmon --keep"
+fuzz: setup ## look for inputs that break a format or a property, guided by coverage; ARGS="--seconds 3600 --format nmon --keep"
+	@$(RUN) pytest --quiet --hypothesis-profile fuzz tests/property
 	@$(RUN) tests.fuzz $(ARGS)
 
 audit: setup ## known vulnerabilities of the packages in uv.lock; queries a service on the network
@@ -158,7 +159,7 @@ docs: setup ## the documentation as a site below .counterflow/docs; a dead link 
 	@NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --strict
 	@echo "read it: .venv/bin/python -m http.server --bind 127.0.0.1 --directory .counterflow/docs 8000"
 
-bench: setup chromium openssl ## measure; figures and method go to bench/RESULTS.md
+bench: setup ## measure; figures and method go to bench/RESULTS.md
 	@PATH="$(abspath $(dir $(UV))):$$PATH" $(RUN) bench $(ARGS)  # uv runs the peers
 
 soak: setup ## half the full rate for MINUTES (30), judging memory and open files of every part; goes to bench/RESULTS.md

@@ -9,15 +9,14 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
 from counterflow.base.errors import CounterflowError
+from counterflow.base.strict import Strict
 
 
-class Spell(BaseModel):
+class Spell(Strict):
     """A time, after `begin` up to and including `end`, in which the limit was hit; both need an offset from UTC."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     system: Annotated[str, Field(min_length=1)]
     entity: Annotated[str, Field(min_length=1, description="the judged link or log")]

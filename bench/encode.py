@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
 from bench.figure import Figure
-from bench.framed import framed
-from bench.publish import fields
-from counterflow.collectors.records import Record
+from counterflow.collectors.agent.envelope import Message
+from counterflow.collectors.agent.frames import Framed, Frames
+from counterflow.collectors.records import Item, Record, Table
 
 RECORDS, ROUNDS = 100_000, 5
 _TAGS = ("system", "source", "boot_id", "disk", "device_type")
@@ -45,6 +45,45 @@ def main() -> None:
     own, peer = map(round, sizes.values())
     method = "Mean of the same records as JSON in their frames, beside line protocol; neither is compressed."
     Figure("a record in its frame", own, "bytes", f"<= {peer}", method, "line protocol", peer).emit()
+
+
+def framed(items: Iterable[Item], agent_id: str = "bench") -> Iterator[Message]:
+    """Yield the messages of records and tables, which must be well-formed, as an agent makes them; skip other items."""
+    frames: Frames[None] = Frames(agent_id)
+    for item in items:
+        if isinstance(item, Record | Table):
+            frames.add(item, None, None)
+            yield from _messages(frames.full())
+    yield from _messages(frames.drain())
+
+
+def _messages(found: Iterable[object]) -> Iterator[Message]:
+    for one in found:
+        assert isinstance(one, Framed), one
+        yield one.message
+
+
+def fields(ts: str, disk: int, snapshot: int) -> dict[str, object]:
+    """Return a disk record as a parser makes it."""
+    reads, writes = float((disk * 7 + snapshot) % 997), float((disk * 3 + snapshot) % 499)
+    return {
+        "ts": ts,
+        "interval_s": 60.0,
+        "system": "aix-bench",
+        "source": "nmon",
+        "boot_id": "aix-bench/2026-11-20T00:00:00Z",
+        "disk": f"hdisk{disk}",
+        "device_type": "disk",
+        "leaf": True,
+        "busy_pct": reads / 10,
+        "reads": reads,
+        "writes": writes,
+        "transfers": reads + writes,
+        "read_kb": reads * 8.5,
+        "written_kb": writes * 16.25,
+        "service_ms": 0.375,
+        "wait_ms": 0.125,
+    }
 
 
 def _line(record: dict[str, Any]) -> bytes:

@@ -52,7 +52,8 @@ class Figure:
 
     def emit(self) -> None:
         """Print the figure as one line of JSON."""
-        print(json.dumps({"figure": asdict(self)}), flush=True)
+        given = {name: value for name, value in asdict(self).items() if value is not None}
+        print(json.dumps({"figure": given}), flush=True)
 
 
 def measured_commit() -> str:

@@ -19,8 +19,8 @@ from typing import TypedDict
 import orjson
 
 from bench import generate_collection_services, generate_nmon
+from bench.encode import framed
 from bench.figure import measured_commit
-from bench.framed import framed
 from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Record
 
@@ -28,7 +28,6 @@ RECORDED = Path(__file__).with_name("gate.json")
 MARGIN = 2.0
 """Factor up to which a ratio counts as unchanged; beside other work a ratio rose by up to a fifth."""
 ROUNDS = 5
-ATTEMPTS = 6
 
 Work = Callable[[], object]
 
@@ -67,19 +66,6 @@ def ratios() -> dict[str, float]:
                 least[name] = min(least.get(name, 1e9), _cpu_s(path))
                 task = min(task, _cpu_s(_fixed_task))
     return {name: round(seconds / task, 2) for name, seconds in least.items()}
-
-
-def lasting(recorded: Recorded) -> list[str]:
-    """Measure up to `ATTEMPTS` times; return what is slower than recorded in each, as `slower` does.
-
-    On a shared machine a path may take twice its time for seconds; a path that has become slower takes it every time.
-    """
-    least = ratios()
-    for _ in range(ATTEMPTS - 1):
-        if not slower(least, recorded):
-            break
-        least = {name: min(ratio, least[name]) for name, ratio in ratios().items()}
-    return slower(least, recorded)
 
 
 def slower(found: Mapping[str, float], recorded: Recorded) -> list[str]:
@@ -124,7 +110,7 @@ def main(words: list[str]) -> int:
         print(json.dumps(found, indent=2))
         RECORDED.write_text(json.dumps(Recorded(commit=measured_commit(), ratios=found), indent=2) + "\n")
         return 0
-    worse = lasting(json.loads(RECORDED.read_text()))
+    worse = slower(ratios(), json.loads(RECORDED.read_text()))
     print("\n".join(worse), file=sys.stderr, end="\n" * bool(worse))
     return 1 if worse else 0
 

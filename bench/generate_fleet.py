@@ -5,20 +5,15 @@ The values are generated, not measured: they drift in a plausible range and comp
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import NamedTuple
 
+from bench.stack import running
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.pipelines.landing.rollups import refresh
-from counterflow.schemas.migrations import migrate
-from counterflow.stack import lifecycle
 from counterflow.stack.settings import StackSettings
-from tests.conftest import free_settings
 
 SYSTEMS, DAYS, INTERVAL_S = 50, 30, 15
 MANY, METRICS = 1_000, 3
@@ -159,52 +154,40 @@ def rows_an_interval() -> int:
 
 
 class Engine(NamedTuple):
-    """An engine with generated rows: its settings, the rows of each table, and the midnight at which its days end."""
+    """An engine with generated rows: its settings, the number of rows, and the midnight at which its days end."""
 
     settings: StackSettings
-    rows: Mapping[str, int]
+    made: int
     end: datetime
 
     def reader(self) -> ClickHouse:
         """Return a connection as Grafana's user."""
-        return ClickHouse(self.settings.clickhouse_url, "reader", self.settings.clickhouse_password("reader"))
+        return self.settings.clickhouse("reader")
 
 
 @contextmanager
-def engine(name: str, fill: Callable[[ClickHouse], dict[str, int]]) -> Iterator[Engine]:
-    """Start an engine of its own with the rows of `fill`, and stop it in the end.
-
-    What is generated is kept in the folder `BENCH_HOME`, by name, if that is set, and taken from there the next time.
-    """
-    with tempfile.TemporaryDirectory(prefix=f"bench-{name}-") as temporary:
-        home = Path(os.environ.get("BENCH_HOME", temporary)) / name
-        settings = free_settings(home, StackSettings.from_environment().parts)
-        try:
-            lifecycle.start(settings, "clickhouse")
-            password = settings.clickhouse_password("admin")
-            with ClickHouse(settings.clickhouse_url, "admin", password, timeout_s=3600) as admin:
-                migrate(admin)
-                made = rows(admin) or fill(admin)
-                [last] = admin.rows("SELECT toUnixTimestamp(max(day)) AS day FROM counterflow.system_day")
-            yield Engine(settings, made, datetime.fromtimestamp(last["day"], UTC) + timedelta(days=1))
-        finally:
-            lifecycle.down(settings)
+def engine(fill: Callable[[ClickHouse], None]) -> Iterator[Engine]:
+    """Start an engine with the rows of `fill`, and stop it in the end."""
+    with running("clickhouse") as (settings, _):
+        with settings.clickhouse("admin", timeout_s=3600) as admin:
+            fill(admin)
+            made = rows(admin)
+        yield Engine(settings, made, midnight())
 
 
-def fill(client: ClickHouse, days: int = DAYS, interval_s: int = INTERVAL_S) -> dict[str, int]:
-    """Fill migrated, empty tables with the days before the last midnight; return the rows of each."""
+def fill(client: ClickHouse) -> None:
+    """Fill migrated, empty tables with the days before the last midnight."""
     _drop_rollup_views(client)
     end = midnight()
     _send(client, (_anomalies(end), _runs(end), _counters(end)))
-    for day in (end - timedelta(days=back) for back in range(days, 0, -1)):
+    for day in (end - timedelta(days=back) for back in range(DAYS, 0, -1)):
         parts = _FRESH_PARTS if day + timedelta(days=1) == end else 1
         for table, made in (*TABLES.items(), ("job", PROCESSES)):
-            _send(client, _day(table, made, day, parts, interval_s))
+            _send(client, _day(table, made, day, parts))
     refresh(client)
-    return rows(client)
 
 
-def fill_year(client: ClickHouse) -> dict[str, int]:
+def fill_year(client: ClickHouse) -> None:
     """Fill the rollups with a year of many systems before the last midnight, and the results of its last day."""
     _drop_rollup_views(client)
     end = midnight()
@@ -230,7 +213,6 @@ def fill_year(client: ClickHouse) -> dict[str, int]:
     for table in ("system_cpu", "disk", "link_load", "verdict"):
         made = TABLES[table]._replace(systems=(0, MANY), things=TABLES[table].things[:2])
         _send(client, _day(table, made, end - timedelta(days=1), 1, 60))
-    return rows(client)
 
 
 def _drop_rollup_views(client: ClickHouse) -> None:
@@ -245,13 +227,12 @@ def _drop_rollup_views(client: ClickHouse) -> None:
         client.post(f"DROP VIEW counterflow.{view['name']}")
 
 
-def rows(client: ClickHouse) -> dict[str, int]:
-    """Return the number of rows of each table that has any, except the list of applied migrations."""
+def rows(client: ClickHouse) -> int:
+    """Return the number of rows of all tables, except the list of applied migrations."""
     counted = (
-        "SELECT table, sum(rows) AS n FROM system.parts"
-        " WHERE active AND database = 'counterflow' AND table != 'migration' GROUP BY table"
+        "SELECT sum(rows) AS n FROM system.parts WHERE active AND database = 'counterflow' AND table != 'migration'"
     )
-    return {row["table"]: row["n"] for row in client.rows(counted)}
+    return int(client.rows(counted)[0]["n"])
 
 
 def _send(client: ClickHouse, statements: Iterable[str]) -> None:

@@ -7,28 +7,21 @@ import os
 import random
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
-from functools import partial
-from pathlib import Path
 
 import orjson
 from confluent_kafka import Consumer, Producer
 
-from bench import cpu
 from bench.figure import Figure
+from bench.stack import cpu_s, running
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.pipelines.landing.rollups import refresh
 from counterflow.pipelines.landing.writer import SETTINGS
 from counterflow.schemas.clickhouse_insert import insert
-from counterflow.schemas.definition import datasets, topics
-from counterflow.schemas.migrations import migrate
-from counterflow.stack import lifecycle
-from counterflow.stack.kafka import create_topics
+from counterflow.schemas.definition import datasets
 from counterflow.stack.settings import StackSettings
-from tests.conftest import free_settings
 from tests.support.frames import frames
 
 ROWS = 1_500_000
@@ -39,32 +32,20 @@ TABLES = ("disk", "metric_1h", "ledger")
 
 
 def main() -> None:
-    """Publish and land rows at two intervals; also land the second with each peer, into emptied tables."""
-    parts = StackSettings.from_environment().parts
-    with tempfile.TemporaryDirectory(prefix="bench-land-") as home:
-        settings = free_settings(Path(home), parts)
-        try:
-            lifecycle.start(settings, "kafka", "clickhouse")
-            create_topics(settings, topics())
-            with ClickHouse(settings.clickhouse_url, "admin", settings.clickhouse_password("admin")) as client:
-                migrate(client)
-                stored = {}
-                for interval_s in INTERVALS_S:
-                    empty(client)
-                    size, values = publish(settings, interval_s)
-                    lander = _timed(settings, "lander", lambda: _land(settings))
-                    landed = client.rows("SELECT count() AS n FROM counterflow.disk FINAL")[0]["n"]
-                    if landed != ROWS:
-                        raise AssertionError(f"{landed} rows of {ROWS} landed")
-                    refresh(client)
-                    stored[interval_s] = {table: _stored_bytes(client, table) / values for table in TABLES}
-                rates = {}
-                for name, peer in _PEERS.items():
-                    empty(client)
-                    rates[name] = _timed(settings, name, partial(peer, settings))
-                loop = rates["consume-and-POST loop"]
-        finally:
-            lifecycle.down(settings)
+    """Publish and land rows at two intervals; also land the second with the peer, into emptied tables."""
+    with running("kafka", "clickhouse") as (settings, _), settings.clickhouse("admin") as client:
+        stored = {}
+        for interval_s in INTERVALS_S:
+            empty(client)
+            size, values = publish(settings, interval_s)
+            lander = _timed(settings, "lander", lambda: _land(settings))
+            landed = client.rows("SELECT count() AS n FROM counterflow.disk FINAL")[0]["n"]
+            if landed != ROWS:
+                raise AssertionError(f"{landed} rows of {ROWS} landed")
+            refresh(client)
+            stored[interval_s] = {table: _stored_bytes(client, table) / values for table in TABLES}
+        empty(client)
+        loop = _timed(settings, "consume-and-POST loop", lambda: _loop(settings))
     method = (
         f"{ROWS:,} disk records of {size / ROWS:.0f} bytes in four partitions, transactions of 50,000, rollup and "
         "ledger on; `counterflow land --until-caught-up` from its assignment to its last commit, wall, "
@@ -72,13 +53,6 @@ def main() -> None:
         "and commits, without checks or overlap, into the same tables emptied."
     )
     Figure("land", round(lander), "rows/s", ">= 400000", method, "consume-and-POST loop", round(loop)).emit()
-    connect = rates["clickhouse-connect"]
-    method = (
-        f"{connect:,.0f} rows/s of confluent-kafka and clickhouse-connect 1.12.0 in a loop, blocks of 50,000, of the "
-        "same rows into the same tables emptied. ClickHouse's own Kafka engine is no peer here: that of the embedded "
-        "engine speaks no SCRAM, and the broker nothing else."
-    )
-    Figure("land, beside clickhouse-connect", round(lander / connect, 2), "x its rows/s", ">= 1", method).emit()
     for interval_s, tables in stored.items():
         method = (
             "Bytes on disk, envelope, marks and index included, after OPTIMIZE FINAL (system.parts), over the "
@@ -149,26 +123,26 @@ def publish(settings: StackSettings, interval_s: int) -> tuple[int, int]:
 
 def _timed(settings: StackSettings, name: str, work: Callable[[], float]) -> float:
     """Return rows a second; print the CPU seconds of every part."""
-    before = cpu.of_parts(settings)
+    before = cpu_s(settings)
     children = os.times()
     seconds = work()
     mine = os.times()
-    spent: dict[str, float] = {part: round(taken, 2) for part, taken in (cpu.of_parts(settings) - before).items()}
+    spent: dict[str, float] = {part: round(taken, 2) for part, taken in (cpu_s(settings) - before).items()}
     spent[name] = round(sum(mine[:4]) - sum(children[:4]), 2)
     print(json.dumps({"lands": name, "rows": ROWS, "wall_s": round(seconds, 2), "cpu_s": spent}))
     return ROWS / seconds
 
 
-def command(settings: StackSettings) -> tuple[str, ...]:
-    """Return the command that lands everything in the topics, and ends."""
+def _land(settings: StackSettings) -> float:
+    """Land everything in the topics by the users' command; return the seconds from assignment to last commit."""
     password = str(settings.secrets / "clickhouse-lander")
     words = ("counterflow", "land", "--until-caught-up", "--clickhouse-url", settings.clickhouse_url)
-    return (sys.executable, "-m", *words, "--password-file", password)
-
-
-def _land(settings: StackSettings) -> float:
-    environment = {**os.environ, **settings.environment}
-    result = subprocess.run(command(settings), stderr=subprocess.PIPE, check=True, env=environment)
+    result = subprocess.run(
+        (sys.executable, "-m", *words, "--password-file", password),
+        stderr=subprocess.PIPE,
+        check=True,
+        env={**os.environ, **settings.environment},
+    )
     at = {entry["event"]: entry["timestamp"] for entry in map(json.loads, result.stderr.splitlines())}
     return (datetime.fromisoformat(at["revoked"]) - datetime.fromisoformat(at["assigned"])).total_seconds()
 
@@ -180,7 +154,7 @@ def _loop(settings: StackSettings) -> float:
     )  # fmt: skip
     consumer.subscribe([DISK.topic])
     begin, done = 0.0, 0
-    with ClickHouse(settings.clickhouse_url, "lander", settings.clickhouse_password("lander")) as client:
+    with settings.clickhouse("lander") as client:
         while done < ROWS:
             messages = consumer.consume(50_000 // DISKS, 1)
             if not messages:
@@ -193,48 +167,6 @@ def _loop(settings: StackSettings) -> float:
     seconds = time.monotonic() - begin
     consumer.close()
     return seconds
-
-
-def _connect(settings: StackSettings) -> float:
-    """Land as the documentation of clickhouse-connect shows, in a process of its own."""
-    given = {
-        "kafka": {**settings.kafka("admin").client, "group.id": "connect", "isolation.level": "read_committed",
-                  "auto.offset.reset": "earliest", "enable.auto.commit": False},
-        "topic": DISK.topic, "rows": ROWS, "insert": insert("disk"), "disks": DISKS, "port": settings.clickhouse_port,
-        "password": settings.clickhouse_password("admin"), "settings": dict(SETTINGS),
-    }  # fmt: skip
-    packages = ("--with", "clickhouse-connect==1.12.0", "--with", "confluent-kafka==2.16.1")
-    command = ["uv", "run", "--quiet", "--no-project", *packages, "python", "-c", _LOOP_OF_CONNECT]
-    run = subprocess.run(command, input=json.dumps(given), capture_output=True, text=True, check=False)
-    if run.returncode:
-        raise AssertionError(run.stderr)
-    return float(run.stdout)
-
-
-_LOOP_OF_CONNECT = """
-import json, sys, time
-import clickhouse_connect
-from confluent_kafka import Consumer
-given = json.load(sys.stdin)
-client = clickhouse_connect.get_client(
-    host="127.0.0.1", port=given["port"], username="admin", password=given["password"]
-)
-consumer = Consumer(given["kafka"])
-consumer.subscribe([given["topic"]])
-begin, done = 0.0, 0
-while done < given["rows"]:
-    messages = consumer.consume(50_000 // given["disks"], 1)
-    if messages:
-        begin = begin or time.monotonic()
-        block = b"\\n".join(message.value() for message in messages)
-        client.command(given["insert"], data=block, settings=given["settings"])
-        consumer.commit(asynchronous=False)
-        done += len(messages) * given["disks"]
-print(time.monotonic() - begin)
-"""
-
-
-_PEERS = {"consume-and-POST loop": _loop, "clickhouse-connect": _connect}
 
 
 def _stored_bytes(client: ClickHouse, table: str) -> int:

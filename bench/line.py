@@ -1,89 +1,206 @@
-"""Recordings of AIX through the whole line, with every job, until the last result can be queried."""
+"""Files through the whole stack with every job: memory, state, processor time, and how soon a counter is queryable."""
 
 from __future__ import annotations
 
 import os
-import tempfile
+import signal
+import subprocess
+import sys
 import time
-from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from io import BytesIO
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from bench import cpu
-from bench.day import publish
+import yaml
+
+from bench import generate_collection_services as jobs
 from bench.figure import Figure
 from bench.generate_nmon import Shape, generate
-from counterflow.stack import lifecycle
+from bench.stack import Published, cpu_s, listed, publish, running
+from counterflow.stack import flink, lifecycle
 from counterflow.stack.account import wait_computed, wait_landed
 from counterflow.stack.settings import StackSettings
-from tests.conftest import free_settings
 
-RECORDINGS, DISKS, SNAPSHOTS = 6, 300, 240
+SYSTEMS, HOUR = 500, Shape(snapshots=60, interval=60, disks=24)
+"""Systems whose state is measured, and the recording of each; jobs keep an interval's state for at least as long."""
+RECORDINGS, RECORDING = 6, Shape(snapshots=240, disks=300)
+DAY = jobs.Shape()
+SNAPSHOTS, INTERVAL_S = 40, 3
+"""Snapshots that are timed until a query returns them, and the seconds between them."""
 LONGEST_S = 1800
 
 
-def main() -> None:
-    """Publish two folders of recordings, each at once, with the users' own command: the first warms the JVMs."""
-    parts = StackSettings.from_environment().parts
-    with tempfile.TemporaryDirectory(prefix="bench-line-") as name:
-        folders = [Path(name) / which for which in ("first", "second")]
-        sizes = [record(folder, at * RECORDINGS) for at, folder in enumerate(folders)]
-        cold, warm = all_through(free_settings(Path(name) / "home", parts), folders)
-    together = sum(warm.cpu_s.values())
-    shares = ", ".join(f"{part} {taken:.1f}" for part, taken in sorted(warm.cpu_s.items(), key=lambda one: -one[1]))
-    method = (
-        f"{RECORDINGS} generated AIX recordings of {DISKS} disks, {SNAPSHOTS} snapshots each, {sizes[1]:.1f} MB, "
-        f"{warm.records:,} records, by `counterflow publish`, all jobs running, {os.cpu_count()} cores, after as many "
-        f"that warmed the JVMs (then {1e6 * sum(cold.cpu_s.values()) / cold.records:.0f} us); CPU s of all parts until "
-        f"the last result is complete, their idle load included: {together:.0f} ({shares}); published after "
-        f"{warm.published_s:.0f} s, computed after {warm.seconds:.0f} s."
-    )
-    Figure("the whole line, a record", round(1e6 * together / warm.records, 1), "us of CPU", "<= 15", method).emit()
-    Figure("the whole line, nmon", round(sizes[1] / together, 2), "MB a core-second", ">= 3.5", "The same run.").emit()
-    after = round(warm.seconds - warm.published_s, 1)
-    Figure("the whole line, last result after the last byte", after, "s", "<= 5", "The same run.").emit()
-
-
 class Through(NamedTuple):
-    """Seconds until all was published, and until the last result was complete; CPU seconds by part."""
+    """Seconds until all was published, landed, and computed; CPU seconds of each part until then."""
 
-    records: int
+    sent: Published
     published_s: float
-    seconds: float
+    landed_s: float
+    computed_s: float
     cpu_s: dict[str, float]
 
 
-def record(folder: Path, first: int) -> float:
-    """Write recordings of systems numbered from `first` on; return their size in MB."""
+def main() -> None:
+    """Bring a stack up, and measure it idle, then with one kind of input after the other."""
+    with running() as (settings, folder):
+        idle(settings)
+        state(settings, folder / "hour")
+        recordings(settings, folder / "recordings")
+        day(settings, folder / "exports")
+        latency(settings, folder)
+
+
+def idle(settings: StackSettings) -> None:
+    """Print the memory of the stack without input."""
+    time.sleep(20)
+    gib = sum(part.rss_bytes for part in lifecycle.status(settings)) / 2**30
+    method = "Resident set of all parts and their children, summed, 20 s after `up`, jobs running without input."
+    Figure("resident memory of the idle stack", round(gib, 2), "GiB", "<= 2.6", method).emit()
+
+
+def state(settings: StackSettings, folder: Path) -> None:
+    """Print the jobs' state of a system, and what a record costs them; the JVMs are warm afterwards."""
+    _record(folder, HOUR, SYSTEMS)
+    empty = _checkpointed(settings)
+    through = _through(settings, folder)
+    state_mb = _checkpointed(settings) - empty
+    method = (
+        f"generated AIX recordings of an hour of {SYSTEMS} systems at one interval a minute, {HOUR.disks} disks and "
+        f"{HOUR.processes} processes; size of the newest checkpoints of all jobs, {state_mb:.0f} MB more than without."
+    )
+    Figure("state of all jobs, a system", round(1000 * state_mb / SYSTEMS), "KB", "<= 1000", method).emit()
+    method = (
+        f"CPU s of the TaskManager while {SYSTEMS} systems passed through all jobs, {through.sent.records:,} records, "
+        f"{os.cpu_count()} cores."
+    )
+    each_us = 1e6 * through.cpu_s["taskmanager"] / through.sent.records
+    Figure("TaskManager, a record", round(each_us, 1), "us of CPU", "<= 10", method).emit()
+
+
+def recordings(settings: StackSettings, folder: Path) -> None:
+    """Print what a record of nmon costs all parts, and when its last result is complete."""
+    mb = _record(folder, RECORDING, RECORDINGS)
+    through = _through(settings, folder)
+    together = sum(through.cpu_s.values())
+    method = (
+        f"{RECORDINGS} generated AIX recordings of {RECORDING.disks} disks, {RECORDING.snapshots} snapshots each, "
+        f"{mb:.1f} MB, {through.sent.records:,} records, by `counterflow publish`, all jobs running, {os.cpu_count()} "
+        f"cores, the JVMs warm; CPU s of all parts until the last result is complete, their idle load included: "
+        f"{together:.0f} ({listed(through.cpu_s)}); published after {through.published_s:.0f} s, landed after "
+        f"{through.landed_s:.0f} s, computed after {through.computed_s:.0f} s."
+    )
+    each_us = round(1e6 * together / through.sent.records, 1)
+    Figure("the whole line, a record", each_us, "us of CPU", "<= 15", method).emit()
+    Figure("the whole line, nmon", round(mb / together, 2), "MB a core-second", ">= 3.5", "The same run.").emit()
+    after = round(through.computed_s - through.published_s, 1)
+    Figure("the whole line, last result after the last byte", after, "s", "<= 5", "The same run.").emit()
+
+
+def day(settings: StackSettings, folder: Path) -> None:
+    """Print the time of a day of job counters of a busy IBM i system, and the agent's memory."""
     folder.mkdir()
-    for number in range(first, first + RECORDINGS):
-        with (folder / f"aix{number}.nmon").open("wb") as out:
-            generate(out, Shape(snapshots=SNAPSHOTS, disks=DISKS, host=f"aix{number}", seed=number))
+    jobs.generate(folder, DAY)
+    through = _through(settings, folder, "--system", "BENCH")
+    method = (
+        f"generated QAPMJOBMI of {DAY.intervals * DAY.rows:,} rows with QAPMJOBOS, {through.sent.records:,} records; "
+        "from `counterflow publish` to the last row landed and the last result complete, wall, all parts on "
+        f"{os.cpu_count()} cores; published after {through.published_s:.0f} s, landed after {through.landed_s:.0f} s; "
+        f"CPU s: {listed(through.cpu_s)}."
+    )
+    Figure("a day of jobs through the line", round(through.computed_s), "s", "<= 100", method).emit()
+    resident, method = round(through.sent.resident_mib), "peak of `counterflow publish` in the same run."
+    Figure("a day of jobs, memory of the agent", resident, "MiB resident", "<= 300", method).emit()
+
+
+def latency(settings: StackSettings, folder: Path) -> None:
+    """Append snapshots as nmon does to a followed file, one burst each, and poll ClickHouse for each."""
+    recording, start = folder / "live.nmon", datetime.now(UTC).replace(microsecond=0)
+    recording.write_text(
+        "AAA,progname,nmon\nAAA,version,16n\nAAA,OS,Linux,6.1,#1,x86_64\nAAA,host,bench\n"
+        f"AAA,interval,{INTERVAL_S}\nAAA,time,{start:%H:%M.%S}\nAAA,date,{f'{start:%d-%b-%Y}'.upper()}\nAAA,cpus,2\n"
+        "CPU_ALL,CPU Total bench,User%,Sys%,Wait%,Idle%,Steal%,Busy,CPUs\nDISKREAD,Disk Read KB/s bench,sda\n"
+    )
+    source = {"name": "bench", "paths": [str(recording)], "format": "nmon", "zone": "UTC", "follow": True}
+    config = folder / "agent.yaml"
+    config.write_text(
+        yaml.safe_dump({"agent_id": "latency", "kafka": settings.kafka("agent").described, "sources": [source]})
+    )
+    command = [sys.executable, "-m", "counterflow", "agent", "run", "--config", str(config)]
+    agent = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    delays = []
+    try:
+        time.sleep(5)
+        with settings.clickhouse("reader") as client:
+            for n in range(1, SNAPSHOTS + 1):
+                ts = start + timedelta(seconds=n * INTERVAL_S)
+                with recording.open("a") as out:
+                    stamp = f"{ts:%H:%M:%S,%d-%b-%Y}".upper()
+                    out.write(f"ZZZZ,T{n:04d},{stamp}\nCPU_ALL,T{n:04d},{n}.5,10.0,0.0,39.5,0.0,,2\n")
+                    out.write(f"DISKREAD,T{n:04d},100.0\n")
+                written = time.monotonic()
+                query = f"SELECT count() AS n FROM counterflow.system_cpu WHERE ts = '{ts:%Y-%m-%d %H:%M:%S}'"
+                while not client.rows(query)[0]["n"]:
+                    if time.monotonic() - written > 60:
+                        raise TimeoutError(f"snapshot {n} is not queryable after 60 s")
+                    time.sleep(0.05)
+                delays.append(time.monotonic() - written)
+                time.sleep(max(0.0, INTERVAL_S - delays[-1]))
+    finally:
+        agent.send_signal(signal.SIGTERM)
+        agent.wait(30)
+    method = (
+        f"{len(delays)} snapshots written {INTERVAL_S} s apart to a followed nmon file; from the write until "
+        "`system_cpu` returns the row, polled every 50 ms, wall, stack otherwise idle, all settings at their defaults."
+    )
+    p95 = round(sorted(delays)[int(len(delays) * 0.95)], 2)
+    Figure("counter read to queryable, p95", p95, "s", "<= 3", method).emit()
+
+
+def _record(folder: Path, shape: Shape, systems: int) -> float:
+    """Write a recording for each system; they differ in their names alone. Return their size in MB."""
+    folder.mkdir()
+    out = BytesIO()
+    generate(out, shape)
+    for number in range(systems):
+        host = f"{folder.name}{number}".encode()
+        (folder / f"{number}.nmon").write_bytes(out.getvalue().replace(shape.host.encode(), host))
     return sum(path.stat().st_size for path in folder.iterdir()) / 1e6
 
 
-def all_through(settings: StackSettings, folders: Sequence[Path]) -> list[Through]:
-    """Start a stack, publish one folder after the other, and stop it."""
-    try:
-        lifecycle.up(settings)
-        return [through(settings, folder) for folder in folders]
-    finally:
-        lifecycle.down(settings)
-
-
-def through(settings: StackSettings, folder: Path) -> Through:
+def _through(settings: StackSettings, folder: Path, *options: str) -> Through:
     """Publish a folder and wait for its last result."""
     agent_id = f"bench-{folder.name}"
-    begin, idle = time.monotonic(), cpu.of_parts(settings)
-    published, _, agent = publish(folder, settings, agent_id, system=None)
+    begin, before = time.monotonic(), cpu_s(settings)
+    sent = publish(folder, settings, agent_id, *options)
     published_s = time.monotonic() - begin
     with settings.clickhouse("reader") as client:
-        account = wait_landed(client, agent_id, published, LONGEST_S)
+        account = wait_landed(client, agent_id, sent.records, LONGEST_S)
+        landed_s = time.monotonic() - begin
         pending = wait_computed(client, agent_id, LONGEST_S)
-    seconds = time.monotonic() - begin
+    computed_s = time.monotonic() - begin
     if account.lost or pending:
         raise AssertionError(f"{account}, {pending} results provisional")
-    return Through(published, published_s, seconds, {"agent": agent, **(cpu.of_parts(settings) - idle)})
+    spent = {"agent": sent.cpu_s, **(cpu_s(settings) - before)}
+    return Through(sent, published_s, landed_s, computed_s, spent)
+
+
+def _checkpointed(settings: StackSettings) -> float:
+    """Wait for a checkpoint of each job that begins from now on; return MB of all."""
+    since_ms = time.time() * 1000
+    with flink.client(settings) as http:
+
+        def newest(job_id: str) -> dict[str, Any]:
+            while True:
+                found = http.get(f"/jobs/{job_id}/checkpoints").raise_for_status().json()
+                done = (found.get("latest") or {}).get("completed")
+                if done and done["trigger_timestamp"] >= since_ms:
+                    return dict(done)
+                time.sleep(1)
+
+        running = http.get("/jobs/overview").raise_for_status().json()["jobs"]
+        all_of = [newest(job["jid"]) for job in running if job["state"] == "RUNNING"]
+    return sum(float(one["state_size"]) for one in all_of) / 1e6
 
 
 if __name__ == "__main__":

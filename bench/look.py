@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 from bench.figure import Figure
 from bench.generate_nmon import Shape, generate
-from bench.nmon_parse import peer
+from bench.parse import peer
+from bench.stack import usual_environment
 
 HOSTS, HOST_SNAPSHOTS, HOST_DISKS = 1_000, 24, 24
 
@@ -30,8 +31,7 @@ def look(*arguments: object) -> Taken:
     """Run the command in a process of its own."""
     before, began = os.times(), time.monotonic()
     command = [sys.executable, "-m", "counterflow", "look", *map(str, arguments)]
-    usual = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=usual)
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, env=usual_environment())
     after = os.times()
     cpu_s = after.children_user + after.children_system - before.children_user - before.children_system
     return Taken(time.monotonic() - began, cpu_s, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024)

@@ -33,9 +33,9 @@ class Measured:
     record_bytes: float
     """bench/encode.py: JSON of a disk row in its frame, not compressed."""
     task_manager_row_s: float
-    """bench/state.py: CPU s of the TaskManager for a row, with all jobs."""
+    """bench/line.py: CPU s of the TaskManager for a row, with all jobs."""
     state_bytes: float
-    """bench/state.py: state of all jobs for a system at one interval a minute, times four for one in 15 s."""
+    """bench/line.py: state of all jobs for a system at one interval a minute, times four for one in 15 s."""
     row_bytes: float
     """bench/land.py: stored bytes of a value at 15 s, rollup and ledger included, times the 10 values of a disk row."""
 
@@ -103,8 +103,8 @@ def plan(systems: int, m: Measured, a: Assumed = Assumed()) -> Plan:
 
 def figures() -> dict[str, float]:
     """Return every measured figure by name."""
-    found = json.loads(RESULTS.read_text())
-    return {figure["measure"]: figure["value"] for bench in found.values() for figure in bench["figures"]}
+    found = (result["figure"] for result in json.loads(RESULTS.read_text()))
+    return {figure["measure"]: figure["value"] for figure in found}
 
 
 def table(fleets: tuple[int, ...] = FLEETS) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import resource
 import statistics
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,8 +11,9 @@ from typing import BinaryIO
 
 from confluent_kafka import Producer
 
+from bench.encode import fields, framed
 from bench.figure import Figure
-from bench.framed import framed
+from bench.stack import running
 from counterflow.base.kafka import Kafka
 from counterflow.collectors.agent.config import Commit, Source
 from counterflow.collectors.agent.envelope import Message
@@ -22,11 +21,6 @@ from counterflow.collectors.agent.publisher import Publisher
 from counterflow.collectors.agent.runner import Runner
 from counterflow.collectors.formats import formats
 from counterflow.collectors.records import Context, Item, Position, Table
-from counterflow.schemas.definition import topics
-from counterflow.stack import lifecycle
-from counterflow.stack.kafka import create_topics
-from counterflow.stack.settings import StackSettings
-from tests.conftest import free_settings
 
 RECORDS = 1_000_000
 DISKS = 1_200
@@ -65,46 +59,14 @@ def snapshots() -> Iterator[Item]:
         yield Position(0, snapshot, {"number": snapshot})
 
 
-def fields(ts: str, disk: int, snapshot: int) -> dict[str, object]:
-    """Return a disk record as a parser makes it."""
-    reads, writes = float((disk * 7 + snapshot) % 997), float((disk * 3 + snapshot) % 499)
-    return {
-        "ts": ts,
-        "interval_s": 60.0,
-        "system": "aix-bench",
-        "source": "nmon",
-        "boot_id": "aix-bench/2026-11-20T00:00:00Z",
-        "disk": f"hdisk{disk}",
-        "device_type": "disk",
-        "leaf": True,
-        "busy_pct": reads / 10,
-        "reads": reads,
-        "writes": writes,
-        "transfers": reads + writes,
-        "read_kb": reads * 8.5,
-        "written_kb": writes * 16.25,
-        "service_ms": 0.375,
-        "wait_ms": 0.125,
-    }
-
-
 def main() -> None:
     """Publish through the agent's own loop, then the same bytes by a plain producer."""
-    parts = StackSettings.from_environment().parts
-    with tempfile.TemporaryDirectory(prefix="bench-publish-") as home:
-        settings = free_settings(Path(home) / "stack", parts)
-        try:
-            lifecycle.start(settings, "kafka")
-            create_topics(settings, topics())
-            kafka = settings.kafka("admin")
-            once = [agent(kafka, Path(home)) for _ in range(ROUNDS)]
-            rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
-            plain = peer(kafka)
-        finally:
-            lifecycle.down(settings)
+    with running("kafka") as (settings, folder):
+        kafka = settings.kafka("admin")
+        once = [agent(kafka, folder) for _ in range(ROUNDS)]
+        plain = peer(kafka)
     count, seconds = once[0][0], statistics.median(one[1] for one in once)
     print(f"wall and CPU s of this process: {[one[1:] for one in once]}")
-    print(f"{rss} MB resident at most")
     method = (
         f"{count:,} disk records from memory through the agent's loop (frames, check by column, JSON, transactions of "
         f"200,000 or 1 s with checkpoints) until the last commit, wall, median of {ROUNDS}, broker on the same cores."

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import resource
-import sys
 import tempfile
 import time
 from contextlib import closing
@@ -27,40 +26,29 @@ _LOG_COUNTS = [name for name in mappings()["db2_log_csv"]["db_log"] if f"prev_{n
 
 
 def main() -> None:
-    """Fill a database with days, compute each job of z/OS over all but the first and the last, and scale up."""
+    """Fill a database with days, compute `log_load` over all but the first and the last, and scale up."""
     with tempfile.TemporaryDirectory(prefix="bench-rerun-") as folder, closing(Embedded(Path(folder))) as client:
         migrate(client)
         configure(client)
         for day in range(DAYS):
             fill_day(client, day)
-        for name in ("account_cpu", "log_load", "log_ceiling"):
-            emit(name, *computed(client, name))
-
-
-def computed(client: ClickHouse, name: str) -> tuple[float, float, int]:
-    """Return the seconds that a job's period takes, the CPU seconds, and its results."""
-    begin, cpu = time.monotonic(), time.process_time()
-    [results] = batch.run(client, chosen([name]), BEGIN + timedelta(days=1), BEGIN + timedelta(days=DAYS - 1)).values()
-    return time.monotonic() - begin, time.process_time() - cpu, results
-
-
-def emit(name: str, seconds: float, cpu: float, results: int) -> None:
-    """Print the figure of `log_load`, and the seconds of the others."""
+        begin, cpu = time.monotonic(), time.process_time()
+        period = (BEGIN + timedelta(days=1), BEGIN + timedelta(days=DAYS - 1))
+        [results] = batch.run(client, chosen(["log_load"]), *period).values()
+        seconds, cpu_s = time.monotonic() - begin, time.process_time() - cpu
     days = DAYS - 2
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    took = f"{results:,} results of {days} days in {seconds:.1f} s, {cpu:.1f} CPU s; at most {peak:,.0f} MB so far"
-    print(f"{name}: {took}", file=sys.stderr)
-    if name == "log_load":
-        minutes = round(seconds / days * 365 / 60, 1)
-        method = (
-            f"{took}; {SYSTEMS} systems with {MEMBERS} Db2 members each, every 60 s; scaled up to 365 days; the "
-            f"engine in the process, {os.cpu_count()} cores; a query covers a day at most, with at most 1.5 GB."
-        )
-        Figure("log_load, a year of 200 Db2 members", minutes, "minutes", "<= 10", method).emit()
+    method = (
+        f"{results:,} results of {days} days in {seconds:.1f} s, {cpu_s:.1f} CPU s; at most {peak:,.0f} MB; {SYSTEMS} "
+        f"systems with {MEMBERS} Db2 members each, every 60 s; scaled up to 365 days; the engine in the process, "
+        f"{os.cpu_count()} cores; a query covers a day at most, with at most 1.5 GB."
+    )
+    minutes = round(seconds / days * 365 / 60, 1)
+    Figure("log_load, a year of 200 Db2 members", minutes, "minutes", "<= 10", method).emit()
 
 
 def fill_day(client: ClickHouse, number: int) -> None:
-    """Insert the rows of a day: of each minute two rows of processors, one of accounts, one of each member's log."""
+    """Insert the rows of a day: of each minute two rows of processors and one of each member's log."""
     at = int((BEGIN + timedelta(days=number)).timestamp())
     envelope = "interval_s, system, agent_id, seq, collected_at, ts"
 
@@ -82,12 +70,6 @@ def fill_day(client: ClickHouse, number: int) -> None:
         f"'rmf_dds', if(number % 2 = 0, 'gcp', 'ziip'), 'all', {load}, if(number % 2 = 0, 6., 10.)",
         2,
     )
-    insert(
-        "workload",
-        "workload, run_id, unit_of_work, operation, done, prev_done, prev_ts",
-        "'workload_csv', 'SETTLE', 'bench', 'accounts', '', 288000. * (since + 1), 288000. * since, ended - 60",
-        1,
-    )
     counts = ", ".join(f"6000000. * (since + 1) + {at}, 6000000. * since + {at}" for at in range(len(_LOG_COUNTS)))
     names = ", ".join(f"{name}, prev_{name}" for name in _LOG_COUNTS)
     insert(
@@ -100,19 +82,14 @@ def fill_day(client: ClickHouse, number: int) -> None:
 
 
 def configure(client: ClickHouse) -> None:
-    """Insert a ceiling per member and a batch per system."""
-    log = "concat('DB', leftPad(toString(of), 2, '0'), toString(number % 2), '/zhl')"
-    columns = "ts, system, source, agent_id, seq, collected_at, section, item, name, value"
-    for section, item, name, value, each in (
-        ("log_ceiling", log, "ceiling_mb_s", 594, MEMBERS),
-        ("batch", "'SETTLE'", "units_total", 100_000_000, 1),
-    ):
-        client.post(
-            f"INSERT INTO counterflow.config ({columns}) WITH "
-            f" intDiv(number, {each}) AS of, toDateTime64('2025-01-01', 3, 'UTC') AS since "
-            f"SELECT since, concat('SYS', leftPad(toString(of), 3, '0')), 'site', 'bench', number, since, '{section}', "
-            f"{item}, '{name}', '{value}' FROM numbers({SYSTEMS * each})"
-        )
+    """Insert a ceiling per member."""
+    client.post(
+        "INSERT INTO counterflow.config (ts, system, source, agent_id, seq, collected_at, section, item, name, value) "
+        f"WITH intDiv(number, {MEMBERS}) AS of, toDateTime64('2025-01-01', 3, 'UTC') AS since "
+        "SELECT since, concat('SYS', leftPad(toString(of), 3, '0')), 'site', 'bench', number, since, 'log_ceiling', "
+        f"concat('DB', leftPad(toString(of), 2, '0'), toString(number % {MEMBERS}), '/zhl'), 'ceiling_mb_s', '594' "
+        f"FROM numbers({SYSTEMS * MEMBERS})"
+    )
 
 
 if __name__ == "__main__":

@@ -11,13 +11,13 @@ import os
 import statistics
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,13 +25,14 @@ import psutil
 import yaml
 
 from bench.figure import Figure
+from bench.generate_nmon import MONTHS
+from bench.stack import running
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.collectors.agent.checkpoint import recall
 from counterflow.collectors.agent.publish import publish_files
-from counterflow.stack import lifecycle, supervision
+from counterflow.stack import supervision
 from counterflow.stack.account import wait_computed, wait_landed
 from counterflow.stack.settings import StackSettings
-from tests.conftest import free_settings
 
 MINUTES = float(os.environ.get("SOAK_MINUTES", "3"))
 DISKS = 50
@@ -44,7 +45,6 @@ ROTATED_S = 60.0
 AGENT = "soak"
 
 BEGIN = datetime(2026, 9, 1, tzinfo=UTC)
-MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 
 
 class Sample(NamedTuple):
@@ -57,18 +57,11 @@ class Sample(NamedTuple):
 
 def main() -> None:
     """Bring the stack up, measure the full rate, and sustain half of it."""
-    parts = StackSettings.from_environment().parts
-    with tempfile.TemporaryDirectory(prefix="bench-soak-") as folder:
-        settings = free_settings(Path(folder) / "home", parts)
-        try:
-            lifecycle.up(settings)
-            with settings.clickhouse("reader") as reader:
-                full = _full_rate(settings, reader, Path(folder))
-                print(f"full rate {full:,.0f} records/s, soaking {MINUTES:g} minutes at half of it", flush=True)
-                samples, published = _soak(settings, Path(folder), full / 2)
-                found = wait_landed(reader, AGENT, published)
-        finally:
-            lifecycle.down(settings)
+    with running() as (settings, folder), settings.clickhouse("reader") as reader:
+        full = _full_rate(settings, reader, folder)
+        print(f"full rate {full:,.0f} records/s, soaking {MINUTES:g} minutes at half of it", flush=True)
+        samples, published = _soak(settings, folder, full / 2)
+        found = wait_landed(reader, AGENT, published)
     _report(samples, full / 2, found.published, found.lost)
 
 
@@ -142,7 +135,7 @@ def _soak(settings: StackSettings, folder: Path, rate: float) -> tuple[Mapping[s
 def _write(folder: Path, rate: float, done: threading.Event) -> None:
     """Append snapshots of one system at `rate` records a second; each is one second later in the recording's time."""
     began, number = time.monotonic(), 0
-    for part in _numbers():
+    for part in count():
         path = folder / f"soak-{part:04d}.nmon"
         with path.open("w") as out:
             out.write(recording("soak"))
@@ -154,13 +147,6 @@ def _write(folder: Path, rate: float, done: threading.Event) -> None:
         if done.is_set():
             return
         (folder / f"soak-{part - 3:04d}.nmon").unlink(missing_ok=True)
-
-
-def _numbers() -> Iterator[int]:
-    number = 0
-    while True:
-        yield number
-        number += 1
 
 
 def _sample(at_s: float, process: psutil.Process, *, children: bool) -> Sample:

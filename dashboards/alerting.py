@@ -1,4 +1,4 @@
-"""Alerts as they are written, `alerts/<alert>.yaml`, and the rules of Prometheus and Grafana that are made of them.
+"""Alerts as they are written, `alerts/<alert>/alert.yaml`, and the rules of Prometheus and Grafana made of them.
 
 An alert has a PromQL expression, or SQL for Grafana, or both. `[[figure]]` in a description stands for the newest value
 of that figure of the verdict (`counterflow_verdict_figure`) when the alert is sent.
@@ -13,9 +13,10 @@ from itertools import groupby
 from typing import Any, Literal, NamedTuple, Self
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from counterflow.base.errors import CounterflowError
+from counterflow.base.strict import Strict
 from counterflow.dashboards.definition import FOLDER, PLATFORMS, boards, metrics_of
 
 ALERTS = FOLDER / "alerts"
@@ -52,26 +53,23 @@ FROM
 """Adds the label that chooses between `board` and `aix_board`."""
 
 Json = dict[str, Any]
+Severity = Literal["critical", "warning", "info", "none"]
 
 
 class Site(NamedTuple):
     """Where the links of alerts lead at a site: the address of its Grafana, and of a runbook (`{alert}` is its name).
 
-    The defaults suit one machine: the Grafana of its stack, and the runbook's file in the checkout.
+    The defaults suit one machine: the Grafana of its stack, and the runbook's file.
     """
 
     grafana: str = "http://127.0.0.1:13000"
-    runbooks: str = f"{(FOLDER.resolve().parent / 'docs' / 'runbooks').as_uri()}/{{alert}}.md"
+    runbooks: str = f"{(FOLDER.resolve() / 'alerts').as_uri()}/{{alert}}/README.md"
 
 
 ONE_MACHINE = Site()
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Sql(_Strict):
+class Sql(Strict):
     """The query of an alert in Grafana: one number, and texts as labels. It fires `above` a limit, or `below` one."""
 
     sql: str
@@ -91,11 +89,12 @@ class Sql(_Strict):
         return {"type": "lt", "params": [self.below]} if self.above is None else {"type": "gt", "params": [self.above]}
 
 
-class Alert(_Strict):
+class Alert(Strict):
     """One alert.
 
     Parameters
     ----------
+    name : of its folder, where its runbook is, too, and in Grafana's uid.
     group : of rules that are evaluated together.
     severity : `critical` wakes somebody, `warning` is looked at today, `info` is a notice, `none` reaches nobody.
     expr : PromQL; every series that it returns fires. None where only SQL can judge.
@@ -110,7 +109,7 @@ class Alert(_Strict):
 
     name: str
     group: Literal["verdicts", "links", "figures", "pipeline"]
-    severity: Literal["critical", "warning", "info", "none"]
+    severity: Severity
     expr: str | None = None
     pending: str = Field("0s", alias="for", pattern=_DURATION)
     keep_firing_for: str | None = Field(None, pattern=_DURATION)
@@ -138,12 +137,7 @@ class Alert(_Strict):
 
     @property
     def title(self) -> str:
-        return "Counterflow" + "".join(word.capitalize() for word in self.name.split("_"))
-
-    @property
-    def slug(self) -> str:
-        """The name of its runbook below docs/runbooks, and in Grafana's uid."""
-        return self.name.replace("_", "-")
+        return "Counterflow" + "".join(word.capitalize() for word in self.name.split("-"))
 
     def links(self, site: Site, reach: str) -> dict[str, str]:
         """Return the annotations that link to the board, at the range `reach`, and to the runbook."""
@@ -159,7 +153,7 @@ class Alert(_Strict):
             board = f'{{{{ if eq $labels.platform "AIX" }}}}{self.aix_board}{{{{ else }}}}{board}{{{{ end }}}}'
         return {
             "dashboard_url": f"{site.grafana.rstrip('/')}/d/{board}?{reach}{chosen}",
-            "runbook_url": site.runbooks.replace("{alert}", self.slug),
+            "runbook_url": site.runbooks.replace("{alert}", self.name),
         }
 
 
@@ -173,11 +167,12 @@ def alerts() -> dict[str, Alert]:
     """
     found: dict[str, Alert] = {}
     mistakes: list[str] = []
-    for path in sorted(ALERTS.glob("*.yaml")):
+    for path in sorted(ALERTS.glob("*/alert.yaml")):
+        name = path.parent.name
         try:
-            found[path.stem] = Alert.model_validate({"name": path.stem, **yaml.safe_load(path.read_text("utf-8"))})
+            found[name] = Alert.model_validate({"name": name, **yaml.safe_load(path.read_text("utf-8"))})
         except (ValidationError, yaml.YAMLError, TypeError) as error:
-            mistakes.append(f"{path.name}: {error}")
+            mistakes.append(f"{name}: {error}")
     if mistakes:
         raise CounterflowError("\n".join(mistakes), hint="see docs/alerts.md", exit_code=2)
     return found
@@ -247,7 +242,7 @@ def _provisioned(alert: Alert, condition: Sql, site: Site) -> Json:
     query = {"editorType": "sql", "queryType": "table", "format": 1, "pluginVersion": "4.0.0", "rawSql": sql}
     threshold = {"type": "threshold", "expression": "A"}
     return {
-        "uid": f"cf-{alert.slug}",
+        "uid": f"cf-{alert.name}",
         "title": alert.title,
         "condition": "C",
         "for": alert.pending,

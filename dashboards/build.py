@@ -17,10 +17,10 @@ from counterflow.dashboards.annotations import drawn_over
 from counterflow.dashboards.definition import (
     Board,
     Chart,
+    ChartRow,
     Drawing,
     Link,
     PrometheusChart,
-    Row,
     Series,
     boards,
     drawings,
@@ -131,7 +131,7 @@ def _panels(board: Board) -> Iterator[Json]:
             yield from inside
 
 
-def _row(row: Row, board: Board, number: int, y: int) -> Iterator[Json]:
+def _row(row: ChartRow, board: Board, number: int, y: int) -> Iterator[Json]:
     x = tallest = 0
     if row.text:
         grid = {"h": 3, "w": 24, "x": 0, "y": y}

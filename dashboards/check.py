@@ -72,7 +72,7 @@ class Finding(NamedTuple):
     sql: str = ""
 
 
-class _Query(NamedTuple):
+class _CheckedQuery(NamedTuple):
     """A query and how its results are judged; `least_s` is its shortest bucket, `sent` the SQL that Grafana sends.
 
     Without `rows_expected`, an empty result is good news: no alert, no verdict, no refused record.
@@ -118,23 +118,23 @@ def _boards_of(names: Collection[str]) -> dict[str, tuple[str, ...]]:
     return {name: uids for name, uids in on.items() if uids}
 
 
-def _panels() -> Iterator[_Query]:
+def _panels() -> Iterator[_CheckedQuery]:
     for name, uids in _boards_of(charts()).items():
         chart = charts()[name]
         finding = Finding(uids, "panel", name, "ok")
         counted, judged = partial(points, chart), partial(problems, chart)
         sent, least_s = statement(chart), 1 if chart.usual_s else chart.interval_s
-        yield _Query(finding, chart.query, counted, judged, least_s, not chart.quiet, sent, chart.over_time)
+        yield _CheckedQuery(finding, chart.query, counted, judged, least_s, not chart.quiet, sent, chart.over_time)
 
 
-def _variables() -> Iterator[_Query]:
+def _variables() -> Iterator[_CheckedQuery]:
     on: dict[tuple[str, str], list[str]] = {}
     for uid, board in boards().items():
         for name in board.variables:
             if sql := variable_of(board, name).sql:
                 on.setdefault((name, sql), []).append(uid)
     for (name, sql), uids in on.items():
-        yield _Query(Finding(tuple(uids), "variable", name, "ok"), sql, _count, _options)
+        yield _CheckedQuery(Finding(tuple(uids), "variable", name, "ok"), sql, _count, _options)
 
 
 def _options(result: Result) -> Iterator[str]:
@@ -144,13 +144,13 @@ def _options(result: Result) -> Iterator[str]:
         yield "an option is there twice: SELECT DISTINCT"
 
 
-def _annotations() -> Iterator[_Query]:
+def _annotations() -> Iterator[_CheckedQuery]:
     statements: dict[tuple[str, str], list[str]] = {}
     for uid, board in boards().items():
         for name, one in drawn_over(board).items() if board.verdicts else ():
             statements.setdefault((name, one.sql), []).append(uid)
     for (name, sql), uids in statements.items():
-        yield _Query(Finding(tuple(uids), "annotation", name, "ok"), sql, _count, _note, rows_expected=False)
+        yield _CheckedQuery(Finding(tuple(uids), "annotation", name, "ok"), sql, _count, _note, rows_expected=False)
 
 
 def _note(result: Result) -> Iterator[str]:
@@ -160,10 +160,10 @@ def _note(result: Result) -> Iterator[str]:
         yield f"an annotation gives {', '.join(wanted)}, not {', '.join(kinds)}"
 
 
-def _alerts() -> Iterator[_Query]:
+def _alerts() -> Iterator[_CheckedQuery]:
     for rule in chain.from_iterable(group["rules"] for group in alerting.grafana()["groups"]):
         for sql in filter(None, (query["model"].get("rawSql") for query in rule["data"])):
-            yield _Query(Finding((), "alert", rule["uid"], "ok"), sql, _count, _condition, rows_expected=False)
+            yield _CheckedQuery(Finding((), "alert", rule["uid"], "ok"), sql, _count, _condition, rows_expected=False)
 
 
 def _rules(published: Collection[str]) -> Iterator[Finding]:
@@ -212,7 +212,7 @@ class _Server:
         views = "SELECT name, as_select FROM system.tables WHERE database = 'counterflow' AND engine = 'View'"
         self._views = {str(name): str(text) for name, text in self._fetch(views).rows}
 
-    def judge(self, query: _Query) -> Finding:
+    def judge(self, query: _CheckedQuery) -> Finding:
         """Run a query for all ranges and choices, up to the first that is wrong."""
         try:
             spans = [span for table in sorted(self._timed(query.sql)) if (span := self._span(table))]
@@ -247,7 +247,7 @@ class _Server:
         return finding._replace(state="empty") if empty else finding
 
     def _run(
-        self, finding: Finding, query: _Query, shown: Range, who: Who, fixed: Mapping[str, str] | None = None
+        self, finding: Finding, query: _CheckedQuery, shown: Range, who: Who, fixed: Mapping[str, str] | None = None
     ) -> Finding:
         """Return the finding with the outcome of one run; unchanged where it is an error already."""
         if finding.state == "error":
@@ -322,7 +322,7 @@ class _Server:
         return fetch(self._client, sql)
 
 
-def _range(query: _Query, end: datetime, length: timedelta) -> Range:
+def _range(query: _CheckedQuery, end: datetime, length: timedelta) -> Range:
     return Range(end - length, end, bucket_s(end - length, end, least_s=query.least_s))
 
 

@@ -13,24 +13,21 @@ from pathlib import Path
 from typing import Annotated, Literal, Self, TypeVar
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from counterflow.base.errors import CounterflowError
+from counterflow.base.strict import Strict
 from counterflow.dashboards.buckets import bucketed, usual_s
 from counterflow.dashboards.runs import overlaid
 
 FOLDER = Path(__file__).parent
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-_Model = TypeVar("_Model", bound=_Strict)
+_Model = TypeVar("_Model", bound=Strict)
 _HINT = "see docs/dashboards.md"
 
 
-class Unit(_Strict):
+class Unit(Strict):
     """A unit: `grafana` is Grafana's name for it, `text` its label on the axis of a printed chart.
 
     `chars` is the number of characters that a value has in a table.
@@ -41,7 +38,7 @@ class Unit(_Strict):
     chars: int = 9
 
 
-class Looks(_Strict):
+class Looks(Strict):
     """Colours by meaning, those of series that a report does not know in advance and of verdict states, and units.
 
     Parameters
@@ -87,7 +84,7 @@ UnitName = Annotated[str, AfterValidator(_unit)]
 ColourName = Annotated[str, AfterValidator(_colour)]
 
 
-class Series(_Strict):
+class Series(Strict):
     """A series known in advance; its name is the column's.
 
     `line` draws it over a stack, `right` against an axis of its own at the right, `dashed` as a limit.
@@ -116,7 +113,7 @@ class Series(_Strict):
         return self.line or self.right or self.dashed
 
 
-class Threshold(_Strict):
+class Threshold(Strict):
     """A line across the chart: a value that holds for all it shows. A limit that differs by thing is a series."""
 
     at: float
@@ -124,7 +121,7 @@ class Threshold(_Strict):
     colour: ColourName = "limit"
 
 
-class Link(_Strict):
+class Link(Strict):
     """Where a click on a point or row leads: a board, with the variables set from what was clicked.
 
     `variables` maps a variable of the board to a column of the row (`job`), to `time` (the instant clicked) or to
@@ -139,7 +136,7 @@ class Link(_Strict):
     pad: bool = False
 
 
-class Drawing(_Strict):
+class Drawing(Strict):
     """What the definitions of all charts have in common, whichever server they query.
 
     Parameters
@@ -332,7 +329,7 @@ def variables_of(sql: str) -> set[str]:
     return set(re.findall(r"\$\{?([a-zA-Z]\w*)", sql))
 
 
-class Panel(_Strict):
+class Panel(Strict):
     """A chart's place on a board: `width` of 24 columns, `height` of about 38 pixels."""
 
     chart: str
@@ -340,7 +337,7 @@ class Panel(_Strict):
     height: int = Field(9, ge=2, le=30)
 
 
-class Row(_Strict):
+class ChartRow(Strict):
     """Panels under a heading, or with an empty title under none; `text` is Markdown above them."""
 
     title: str
@@ -349,7 +346,7 @@ class Row(_Strict):
     collapsed: bool = False
 
 
-class Board(_Strict):
+class Board(Strict):
     """A Grafana dashboard.
 
     Parameters
@@ -384,7 +381,7 @@ class Board(_Strict):
     verdicts: bool = True
     figures: tuple[str, ...] = Field((), max_length=6)
     question: bool = False
-    rows: tuple[Row, ...]
+    rows: tuple[ChartRow, ...]
 
     @property
     def drawings(self) -> list[str]:
@@ -402,7 +399,7 @@ class Board(_Strict):
         return any(name in prometheus_charts() for name in self.drawings)
 
 
-class Variable(_Strict):
+class Variable(Strict):
     """A variable of boards: a query of ClickHouse (`sql`), fixed `values`, or, with neither, a hidden text.
 
     `sql` returns one column, or two: value, text. With `multi` several values can be chosen, with `all` also all.

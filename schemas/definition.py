@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from counterflow.base.errors import CounterflowError
+from counterflow.base.strict import Strict
 
 FOLDER = Path(__file__).parent
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -23,18 +24,14 @@ Type = Literal["String", "Float64", "Int64", "UInt64", "Bool", "DateTime64"]
 Kind = Literal["delta", "cumulative", "gauge", "rate", "percent"]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Limit(_Strict):
+class Limit(Strict):
     """The most that a figure can be: `most` times the columns of its row in `per`; no limit where one is null or 0."""
 
     most: float
     per: tuple[str, ...] = ()
 
 
-class Column(_Strict):
+class Column(Strict):
     """One column: ClickHouse type without wrappers, unit, kind, meaning.
 
     `null_when` describes when the value is missing; a column without it is required in every record.
@@ -67,7 +64,7 @@ class Column(_Strict):
         return self
 
 
-class Figure(_Strict):
+class WatchedFigure(Strict):
     """One Prometheus metric of a row: `factor` times the sum of `columns`; unknown where one of them is null.
 
     `factor` converts the unit of the columns into the base unit at the end of the metric's name.
@@ -78,7 +75,7 @@ class Figure(_Strict):
     text: str
 
 
-class Watched(_Strict):
+class Watched(Strict):
     """What the exporter publishes of the newest row of each entity in a dataset.
 
     `labels` are the columns that name the entity, `where` the values that a column must have for a row to count, and
@@ -88,14 +85,14 @@ class Watched(_Strict):
 
     labels: tuple[str, ...] = ()
     where: dict[str, tuple[str, ...]] = {}
-    figures: dict[str, Figure] = {}
+    figures: dict[str, WatchedFigure] = {}
 
     @property
     def columns(self) -> set[str]:
         return {*self.labels, *self.where, *(name for figure in self.figures.values() for name in figure.columns)}
 
 
-class Counts(_Strict):
+class Counts(Strict):
     """How the input rows of a result are compared with the manifests that count them.
 
     `manifests` are the datasets whose rows feed the result; with `source`, only those whose source begins so.
@@ -114,7 +111,7 @@ _NOT_MEASURED = ("config", "deadletter", "manifest", "quality")
 """Their `ts` is the time of the reading, or that from which a setting holds; a manifest counts rows of the others."""
 
 
-class Dataset(_Strict):
+class Dataset(Strict):
     """One dataset: a Kafka topic, a ClickHouse table, a Flink table; or a view of ClickHouse.
 
     `role` is `counter` for data that agents publish, `result` for data that a job computes, and `view` for what

@@ -1,7 +1,7 @@
 """Creates an empty database from the definitions, and leads one of a released version to them by migrations.
 
-What creates a database is generated from `datasets/` and joined by the statements of `clickhouse/`. Migrations are
-`clickhouse/migrations/NNNN_name.sql`: the changes of existing tables since a released version. The database records the
+What creates a database is generated from `datasets/` and joined by the statements of `clickhouse/`. Migrations,
+`clickhouse/migrations/NNNN_name.sql`, lead from the tables of a released version to the next. The database records the
 digest of each script; one with other digests, from which no migration leads on, is refused.
 
 ClickHouse has no transactional DDL, so every statement can be repeated (`IF NOT EXISTS`) and a script is recorded after

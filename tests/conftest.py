@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.settings import StackSettings
@@ -17,6 +18,12 @@ from tests.support import left_over
 from tests.support.ports import free_ports
 
 REPOSITORY = Path(__file__).resolve().parents[1]
+
+_SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
+settings.register_profile("few", max_examples=20, deadline=None, suppress_health_check=_SLOW)
+settings.register_profile("ci", settings.get_profile("few"), derandomize=True, database=None)
+settings.register_profile("fuzz", settings.get_profile("few"), max_examples=1_000)
+settings.load_profile("few")
 
 
 def pytest_configure(config: pytest.Config) -> None:

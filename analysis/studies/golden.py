@@ -14,9 +14,10 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, StrictStr, model_validator
+from pydantic import Field, StrictStr, model_validator
 
 from counterflow.analysis.studies import latency, links, mirror, percentages, price, storage, work
+from counterflow.base.strict import Strict
 from counterflow.schemas.definition import load_yaml
 from counterflow.simulate.published import Row, table
 
@@ -68,7 +69,7 @@ _DUST = 1e-9
 """Tolerance for binary fractions of decimals that lie on a limit."""
 
 
-class Check(BaseModel):
+class Check(Strict):
     """A published figure, or one per row of `each`.
 
     Parameters
@@ -80,8 +81,6 @@ class Check(BaseModel):
     expect : `cut`: printed truncated, not rounded; `source_error`: the document errs, and its own numbers give another
         figure; `counter_check`: a formula that must not match.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str
     what: str
@@ -104,9 +103,7 @@ class Check(BaseModel):
         return self
 
 
-class Document(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class Document(Strict):
     document: str
     checks: tuple[Check, ...]
 

@@ -16,6 +16,8 @@ from counterflow.collectors.advice.marks import (
     LOG_STATISTICS,
     NAMED,
     NOTHING,
+    OLD_SAR,
+    OLD_SAR_HEADER,
     ROWS,
     SMF,
     TEXTS,
@@ -55,6 +57,8 @@ def advice(head: bytes) -> str:
         text = from_ebcdic(head, ebcdic_codec(head))
         way_out = "copy it as text, or convert it: iconv -f IBM-037 -t UTF-8"
         return f"EBCDIC text that was copied as it is ({_known(text) or 'of no format'}): {way_out}"
+    if b"\0" in head and b"Linux\0" in head[:OLD_SAR_HEADER]:
+        return OLD_SAR
     if b"\0" in head or sum(byte < 32 and byte not in b"\t\n\f\r\x1a\x1b" for byte in head) > len(head) / 20:
         return f"binary data that begins with {head[:8].hex(' ')}: {ANYTHING_ELSE}"
     text = decode(head.removeprefix(BOM))
@@ -81,7 +85,9 @@ def _encodings(head: bytes) -> list[tuple[str, str, str]]:
         return [("utf-32", "UTF-32", "convert it: iconv -f UTF-32 -t UTF-8")]
     pairs = len(head) // 2
     for codec, name, zeros in (("utf-16-le", "UTF-16LE", head[1::2]), ("utf-16-be", "UTF-16BE", head[::2])):
-        if pairs >= 4 and zeros.count(0) > 0.8 * pairs:
+        text = head[: 2 * pairs].decode(codec, "ignore")
+        is_text = sum(char.isprintable() or char in "\t\n\f\r" for char in text) > 0.95 * pairs
+        if pairs >= 4 and zeros.count(0) > 0.8 * pairs and is_text:
             return [(codec, name, f"convert it: iconv -f {name} -t UTF-8")]
     return []
 
@@ -123,7 +129,7 @@ def _table(cells: Sequence[str]) -> str:
     forms = "".join(next(form for form, mark in FORMS if mark.fullmatch(cell)) for cell in cells)
     if alike := next((name for name, begin in ROWS.items() if begin.match(forms)), None):
         what = f"rows of {len(cells)} columns like those of {alike}, without the names of the columns"
-        return f"{what}: write them into a first line, among them {_needed(alike)}"
+        return f"{what}: name them in a first line: {_needed(alike)}"
     if "t" in forms or all(not cell.strip("+-0123456789.,: ") for cell in cells):
         return f"rows of {len(cells)} columns without the names of the columns: {NAMED}"
     names = {cell.upper() for cell in cells}

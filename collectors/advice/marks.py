@@ -6,21 +6,26 @@ import re
 from typing import NamedTuple
 
 from counterflow.collectors.formats.ibmi_tables.headers import NAMES
+from counterflow.collectors.formats.sysstat import WRITTEN_BY
 
 NOTHING = "zeros or blanks alone: there is nothing in it, copy it again"
 ANYTHING_ELSE = "`counterflow parse --formats` lists what is read"
 NAMED = f"export with column names: {NAMES}"
 _RECORD = "record with `nmon -f -t -s 15 -c 5760`"
-_SADF = "write what sar recorded as JSON: `sadf -j /var/log/sa/saDD -- -A` (before sysstat 12.4 with -p)"
+_SADF = f"give `{WRITTEN_BY}` (before sysstat 12.4 with -p)"
+_SADF_OR_NMON = f"{_SADF}, or {_RECORD}"
 _PICTURE = "a picture holds no counters: get the file it was drawn from"
 _UNPACK = "unpack it, and give the files in it"
-_MONITOR_TABLES = "export IBMQREP_APPLYMON, IBMQREP_CAPMON and IBMQREP_CAPQMON, with the names of the columns"
-_LOG = (
-    "print OMEGAMON's statistics report with LOG ACTIVITY, "
-    "or export the counters of IFCID 1 and 369 as CSV, a row a sample"
-)
+_MONITOR_TABLES = "export IBMQREP_APPLYMON, IBMQREP_CAPMON and IBMQREP_CAPQMON with column names"
+_LOG = "print OMEGAMON's statistics report with LOG ACTIVITY, or export the counters of IFCID 1 and 369 as CSV"
 _DDS = "query its Distributed Data Server (docs/collectors/rmf-dds.md)"
+_YCSB = "run YCSB with -s, or write the work done as a table: time_utc,workload,run_id,unit_of_work,done"
 _PARTITIONS = "SR-IOV ports and partitions are read: `lshwres -r sriov --rsubtype logport`, `lssyscfg -r lpar`"
+
+
+_NOT_THIS_SYSTEM = "nothing of that system is read: of Unix, AIX and Linux are, recorded by nmon, njmon or sar"
+_OF_SYSSTAT = r'\A\s*\{\s*"sysstat"\s*:(?![^\0]*"file-date")(?:(?!"statistics")[^\0])*?"date"\s*:'
+_OF_SADF = r"\A[^\s;]+[\t;]-?\d+[\t;](?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?: [A-Za-z]\S*)?|\d{9,10})"
 
 
 class Binary(NamedTuple):
@@ -56,7 +61,15 @@ BINARIES = (
     Binary(b"Rar!\x1a\x07", "a RAR archive", _UNPACK),
     Binary(b"\x1f\x9d", "a file of compress", "unpack it: uncompress"),
     Binary(b"\x96\xd5", "a data file of sar", _SADF),
+    Binary(
+        b"\xd5\x96",
+        "a data file of sar, of a machine with another byte order",
+        f"`{WRITTEN_BY}` there, or here with sysstat 11.7.1 or newer",
+    ),
 )
+OLD_SAR = "a data file of sar before sysstat 8.1, which no sadf that writes JSON reads: " + _RECORD
+"""It begins with the time, and names the system Linux within `OLD_SAR_HEADER` bytes."""
+OLD_SAR_HEADER = 256
 
 SMF = (
     (range(70, 80), "query RMF's Distributed Data Server (docs/collectors/rmf-dds.md)"),
@@ -80,21 +93,66 @@ TEXTS = (
         "a list of an HMC, which links to the metrics",
         "fetch each document that a `link` in it has as `href`, and give those of ProcessedMetrics",
     ),
+    _text(r"\A\s*<\?xml[^>]*>\s*(?:<!DOCTYPE sysstat\b[^>]*>\s*)?<sysstat\b|\A\s*<sysstat\b", "XML of sadf -x", _SADF),
+    _text(r"\A\s*(?:<\?xml[^>]*>\s*)?(?:<!DOCTYPE svg\b[^>]*>\s*)?<svg\b", "a picture in SVG", _PICTURE),
+    _text(
+        r"\A\s*(?:<\?xml[^>]*>\s*)?<(?:\w+:)?HttpErrorResponse\b",
+        "an error that an HMC answered",
+        "read it, and request again",
+    ),
     _text(r"\A\s*<\?xml|\A\s*<\w+[\s>]", "XML", "no format is XML of this kind: export as CSV or JSON"),
     # AIX and Linux
     _text(
         r"^(?:CPU_ALL|CPU\d+|MEM|PROC|NET|NETPACKET|JFSFILE|DISK[A-Z]+\d*|LPAR|TOP)[,;]",
         "nmon data without its AAA lines and ZZZZ stamps",
-        f"without them neither system nor times are known: take the whole recording, or {_RECORD}",
+        f"take the whole recording, or {_RECORD}",
     ),
     _text(
         r'\A\s*[\[{][^\0]*"(?:cpu_total|proc_meminfo|proc_vmstat|stat_counters|snapshot_loop)"\s*:',
         "JSON of njmon that does not begin a sample",
         "take the whole recording: a sample begins with its timestamp",
     ),
-    _text(r"\ALinux [^\n]+\(\d+ CPU\)", "a text of sar, iostat or mpstat", f"{_SADF}, or {_RECORD}"),
+    _text(
+        r'\A\s*[\[{][^\0]*?"timestamp_(?:datetime|UTC|snapshot_loop)"\s*:',
+        "JSON of njmon -S, whose sections are parts of the names",
+        "record without -S",
+    ),
+    _text(rf"{_OF_SYSSTAT}[^\0]*?\"(?:avg-cpu|disk_device)\"\s*:", "output of iostat, as JSON", _SADF_OR_NMON),
+    _text(rf"{_OF_SYSSTAT}[^\0]*?\"task-", "output of pidstat, as JSON", _SADF_OR_NMON),
+    _text(
+        rf"{_OF_SYSSTAT}[^\0]*?\"(?:cpu-load|node-load|sum-interrupts|soft-interrupts|individual-interrupts)\"\s*:",
+        "output of mpstat, as JSON",
+        _SADF_OR_NMON,
+    ),
+    _text(_OF_SYSSTAT, "output of another command of sysstat, as JSON", _SADF_OR_NMON),
+    _text(r"\A\s*Linux \S+ \([^)\n]*\)\s+\d", "a text of sar, iostat, mpstat or pidstat", _SADF_OR_NMON),
+    _text(
+        r"^\d\d:\d\d:\d\d(?: [AP]M)?\s+(?:CPU\s+%us|DEV\s+tps|IFACE\s+rxp|kbmemfree\s|runq-sz\s)",
+        "a text of sar or mpstat without its first line",
+        _SADF_OR_NMON,
+    ),
     _text(r"\A\s*AIX \S+ \d \d [0-9A-F]{12}", "a text of AIX's sar", _RECORD),
-    _text(r"\A# hostname;interval;timestamp", "a table of sadf, of one kind of counters", _SADF),
+    _text(r"\A\s*SunOS \S+ 5\.\d", "a text of sar of Solaris", _NOT_THIS_SYSTEM),
+    _text(r"\A\s*HP-UX \S+ [A-Z]\.\d", "a text of sar of HP-UX", _NOT_THIS_SYSTEM),
+    _text(r"\A\s*Darwin \S+ \d+\.\d", "a text of sar of macOS", _NOT_THIS_SYSTEM),
+    _text(
+        r"^\d\d:\d\d:\d\d\s+(?:%usr|device|bread/s|pgout/s|runq-sz|scall/s|swpin/s)\b",
+        "a text of sar of Solaris, HP-UX or macOS, or of AIX without its first line",
+        _NOT_THIS_SYSTEM,
+    ),
+    _text(r"\A# hostname;interval;timestamp", "a table of sadf -d, of one kind of counters", _SADF),
+    _text(rf"{_OF_SADF};", "rows of sadf -d without the names of the columns", _SADF),
+    _text(rf"{_OF_SADF}\t", "output of sadf -p", _SADF),
+    _text(
+        r"\A# uptime_cs; \d|\A\d\d:\d\d:\d\d(?: \S+)?; (?:LINUX-RESTART|[A-Z]\S*(?:; [^;\n]*){3};)",
+        "raw figures of sadf -r",
+        _SADF,
+    ),
+    _text(
+        r"\A(?:System activity data file: |File created by sar/sadc)",
+        "the header of a data file of sar, sadf -H",
+        _SADF,
+    ),
     _text(r"\A\s*procs -+memory|\bkthr\b +memory", "output of vmstat", _RECORD),
     _text(r"^Disks: +% tm_act|^Device:? .*%util|^tty: +tin", "output of iostat", _RECORD),
     _text(r"\ANode Name +:|%entc +lbusy|^System configuration: type=", "output of lparstat", _RECORD),
@@ -107,20 +165,61 @@ TEXTS = (
         "a report of topasout",
         "write it as nmon does: `topasout -a FILE`",
     ),
-    _text(r"\A#<-+CPU-+>|\A#\s*collectl|\A\"Dstat \d", "output of collectl or dstat", _RECORD),
+    _text(r"\A#<-+CPU-+>|\A#\s*collectl|\A\"Dstat \d|^-+total-cpu-usage-+", "output of collectl or dstat", _RECORD),
     _text(r"\AIDENTIFIER TIMESTAMP +T C ", "a list of errpt", f"it holds events and no counters: {_RECORD}"),
+    # workloads
+    _text(
+        r"(?i:^\[(?:current|summary)\] \w+ *- takes\(s\): )",
+        "output of go-tpc, which has no time",
+        "write the work done as a table: time_utc,workload,run_id,unit_of_work,done",
+    ),
+    _text(
+        r"(?i:\btakes\(s\))|^\*+ properties \*+$|^Run finished, takes \d|\Aoperation,timestamp_us,latency_us$"
+        r"|^(?:Avg|Min|Max)  Lan\(us\): ",
+        "output of go-ycsb, which has no time",
+        _YCSB,
+    ),
+    _text(
+        r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \d+ sec: \d+ operations;"
+        r"|^(?:Load|Run) (?:runtime|throughput)\((?:sec|ops/sec)\): ",
+        "output of YCSB-cpp, whose latencies cover the run up to each line",
+        _YCSB,
+    ),
+    _text(r"^# (?:Loading records|Transaction throughput \(KTPS\))", "output of YCSB-C, which has no time", _YCSB),
+    _text(
+        r'"metric"\s*:\s*"[^"]*"\s*,\s*"measurement"\s*:',
+        "an export of YCSB as JSON, which has no time",
+        "give what YCSB prints with -s",
+    ),
+    _text(
+        r"\bInterval_Compressed_Histogram\b|\A#\[(?:Logging for|Histogram log|StartTime|BaseTime|Created )"
+        r"|^(?:Tag=[^,\n]*,)?[\d.]+,[\d.]+,[\d.]+,HIST\w"
+        r"|\A\s*Value +Percentile +TotalCount",
+        "a histogram of latencies, as YCSB and others log them",
+        "give what YCSB itself prints with -s",
+    ),
     # HMC
     _text(
-        r'\A\s*[\[{][^\0]*"(?:utilInfo|utilSamples|serverUtil|lparsUtil)"\s*:',
+        r"\A(?:[^\n]*\bls(?:hwres|syscfg|lparutil)\b[^\n]*\n)?\s*No results were found\.?\s*\Z",
+        "the answer of an HMC that nothing matches",
+        "check -m and --filter; a system without such ports, or with the collection off, lists none",
+    ),
+    # HMC
+    _text(
+        r'\A\s*[\[{][^\0]*"(?:utilInfo|utilSamples|serverUtil|lparsUtil|viosUtil|energyUtil)"\s*:',
         "JSON of an HMC without `systemUtil` around it",
         "keep the whole answer for processed metrics",
+    ),
+    _text(
+        r'\A\s*[\[{][^\0]*?"(?:errorInfo|errId|reasonCode)"\s*:',
+        "an error that an HMC answered, as JSON",
+        "read it, and request ProcessedMetrics again",
     ),
     _text(
         r"\bresource_type=\w+,sys_time=|^time,.*\bcapped_cycles\b"
         r"|^(?:\w+,){0,3}\d\d/\d\d/\d{4} \d\d:\d\d:\d\d,[^=\n]*(?:,\d{9,}){2}",
         "a list of lslparutil without names or cycles of partitions",
-        "`lslparutil -r lpar -F time,lpar_name,curr_procs,entitled_cycles,capped_cycles,uncapped_cycles,time_cycles "
-        "--header`",
+        "`lslparutil -r lpar -m SYSTEM`, without -F",
     ),
     _text(r"\A[a-z]\w*=[^,\n]*(?:,\"?[a-z]\w*=[^\n]*){2,}", "a listing of lshwres or lssyscfg", _PARTITIONS),
     _text(  # times and commands, then a row with a location, a port, a kind or a state of partitions behind other cells
@@ -161,13 +260,13 @@ TEXTS = (
     _text(
         r"\bLOG MAP OF THE BSDS\b|\bDSNJU004\b",
         "a log map that DSNJU004 printed",
-        f"it has the data sets of the log, and not what was written: {_LOG}",
+        f"it has no counters: {_LOG}",
     ),
     # Q Replication and MQ
     _text(
         r"\bASN\d{4}[IWE]\b",
         "a log of Q Replication, or a status of it",
-        f"they hold few counters and no intervals: {_MONITOR_TABLES}",
+        f"it has no intervals: {_MONITOR_TABLES}",
     ),
     _text(
         r"\bAMQ\d{4}[IWES]?:|\bCSQ\w\d{3}[IWE]\b",

@@ -9,7 +9,7 @@ import structlog
 from counterflow.collectors.agent.checkpoint import StreamCheckpoint, check
 from counterflow.collectors.agent.config import System
 from counterflow.collectors.agent.envelope import Origin, utc_now
-from counterflow.collectors.agent.live import format_name, read, stream_id
+from counterflow.collectors.agent.live import format_name, read_answer, stream_id
 from counterflow.collectors.agent.publisher import Stopped, TransactionLost
 from counterflow.collectors.agent.transaction import Transaction
 from counterflow.collectors.records import Position, Reason, Record, Reject
@@ -50,7 +50,7 @@ def send_answer(source: System, batch: Batch, transaction: Transaction) -> None:
         transaction.reject(trouble, source, origin)
     elif batch.is_answer:
         try:
-            for item in read(source, batch, state):
+            for item in read_answer(source, batch, state):
                 if isinstance(item, Reject):
                     transaction.reject(item, source, origin)
                 else:

@@ -25,8 +25,9 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from counterflow.base.errors import CounterflowError
-from counterflow.base.kafka import Kafka, Secret, Strict, raise_all
+from counterflow.base.kafka import Kafka, Secret, raise_all
 from counterflow.base.loopback import is_loopback
+from counterflow.base.strict import Strict
 from counterflow.collectors.formats import formats
 from counterflow.collectors.formats.ibmi_tables.description import tables
 from counterflow.collectors.sources.http.reports import REPORTS

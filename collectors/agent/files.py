@@ -21,7 +21,7 @@ from counterflow.collectors.agent.checkpoint import Checkpoint, Committed, check
 from counterflow.collectors.agent.config import Source
 from counterflow.collectors.agent.envelope import utc_now
 from counterflow.collectors.agent.publisher import Stopped, TransactionLost
-from counterflow.collectors.agent.reading import Reading
+from counterflow.collectors.agent.reading import FileReading
 from counterflow.collectors.agent.transaction import Transaction
 from counterflow.collectors.agent.watched import Seen, Watched
 from counterflow.collectors.formats.ibmi_tables import read_alone
@@ -95,7 +95,7 @@ class Files:
         is_read = seen.verified and known and known.size == size
         waits = time.monotonic() < seen.retry_at or (not complete and seen.read_to == size)
         if is_read or waits:
-            self._transaction.as_before(path)
+            self._transaction.still_fails(path)
             return
         with path.open("rb", buffering=0) as raw:
             fd = raw.fileno()
@@ -110,13 +110,13 @@ class Files:
             if complete and source.follow and seen.quiet_s < CUT_TAIL_FACTOR * source.settle_s:
                 complete = ends_at_line_end(fd, size)
             if not complete and seen.read_to == size:
-                self._transaction.as_before(path)
+                self._transaction.still_fails(path)
                 return
             seen.read_to = size
             try:
                 kind = wrapping(os.pread(fd, HEAD_BYTES, 0))
                 if kind is None:
-                    self._publish(Reading.begin(source, path, file, fd, size, known), seen, complete)
+                    self._publish(FileReading.begin(source, path, file, fd, size, known), seen, complete)
                 elif complete:
                     self._publish_members(source, path, raw, file, seen, kind)
             except OSError as error:
@@ -180,7 +180,7 @@ class Files:
         known = self._transaction.open.checkpoints.get(file) or self.known(file, path)
         return known is not None and read_alone(known.position)
 
-    def _publish(self, reading: Reading, seen: Seen, complete: bool) -> None:
+    def _publish(self, reading: FileReading, seen: Seen, complete: bool) -> None:
         """Send the rest of a file; commit on the way, and leave the last part to the commit of the round."""
         if reading.format is None and not complete:
             return
@@ -220,7 +220,7 @@ class Files:
                 if known and self._is_done(known, name, fd, size):
                     all_read &= known.is_read
                     continue
-                reading = Reading.begin(source, path, within, fd, size, known)
+                reading = FileReading.begin(source, path, within, fd, size, known)
                 if fault is not None:
                     reading.why_not = fault.detail
                     self._transaction.reject(fault, source, reading.origin)
@@ -230,7 +230,7 @@ class Files:
                 else:
                     self._publish(reading, seen, complete=True)
                 all_read &= reading.is_read
-        whole = Reading.begin(source, path, file, raw.fileno(), seen.size, None)
+        whole = FileReading.begin(source, path, file, raw.fileno(), seen.size, None)
         whole.is_read = all_read
         self._transaction.open.checkpoints[file] = replace(whole.checkpoint(seen.size), format=kind)
         if self._progress:
@@ -248,7 +248,7 @@ class Files:
             raise Stopped
         return next(members, None)
 
-    def _send(self, reading: Reading, seen: Seen, complete: bool) -> bool:
+    def _send(self, reading: FileReading, seen: Seen, complete: bool) -> bool:
         """Send items up to the end; return False where the file is left to give others a turn."""
         transaction, source, origin = self._transaction, reading.source, reading.origin
         items = reading.items(complete, self._read_alone, seen.careful)
@@ -277,17 +277,17 @@ class Files:
                     return False
                 transaction.frames.collected_at = utc_now()
 
-    def _failed(self, reading: Reading, seen: Seen) -> None:
+    def _failed(self, reading: FileReading, seen: Seen) -> None:
         """Keep the position that was reached; items sent behind it are taken back, and held back next time."""
         if not reading.covered:
             self._take_back(reading, seen)
         self._transaction.open.checkpoints[reading.id] = reading.checkpoint()
 
-    def _take_back(self, reading: Reading, seen: Seen) -> NoReturn:
+    def _take_back(self, reading: FileReading, seen: Seen) -> NoReturn:
         by_reader, seen.careful, seen.read_to = not seen.careful, True, -1
         raise TransactionLost(f"{reading.origin.file} failed while it was read", by_reader=by_reader) from None
 
-    def _commit_at(self, reading: Reading, seen: Seen) -> bool:
+    def _commit_at(self, reading: FileReading, seen: Seen) -> bool:
         """Commit at a position; return whether files take turns."""
         self._cover(reading, seen)
         self._commit()
@@ -297,15 +297,15 @@ class Files:
             raise Stopped
         return self._take_turns and not reading.id.member  # a packed file would be unpacked anew at every turn
 
-    def _cover(self, reading: Reading, seen: Seen, size: int | None = None) -> None:
+    def _cover(self, reading: FileReading, seen: Seen, size: int | None = None) -> None:
         checkpoint = reading.checkpoint(size)
         try:
             check(checkpoint)
         except ValueError:
             self._take_back(reading, seen)
-        tally = self._transaction.open
-        tally.read_bytes[reading.source.name] += reading.uncounted_bytes()
-        tally.checkpoints[reading.id] = checkpoint
+        sent = self._transaction.open
+        sent.read_bytes[reading.source.name] += reading.uncounted_bytes()
+        sent.checkpoints[reading.id] = checkpoint
 
 
 def _head(path: Path, size: int) -> tuple[int, str] | None:

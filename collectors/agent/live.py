@@ -30,25 +30,24 @@ from counterflow.collectors.formats.rmf_dds import FORMAT as RMF_DDS
 from counterflow.collectors.records import Context, Position, Record, Reject, Table
 from counterflow.collectors.sources.files import unicode
 from counterflow.collectors.sources.http.reports import Report
-from counterflow.collectors.sources.http.session import Session as HttpSession
-from counterflow.collectors.sources.kafka.session import Session as KafkaSession
+from counterflow.collectors.sources.http.session import HttpSession
+from counterflow.collectors.sources.kafka.session import KafkaSession
 from counterflow.collectors.sources.kafka.topics import Topics
-from counterflow.collectors.sources.listening import Samples
-from counterflow.collectors.sources.listening import Session as Listening
+from counterflow.collectors.sources.listening import ListeningSession, Samples
 from counterflow.collectors.sources.polling.batch import Batch, Cursor, Task
 from counterflow.collectors.sources.polling.reader import OnEvent, Reader
 from counterflow.collectors.sources.polling.waiting import WAITING_BATCHES, Few, Spool, Waiting
 from counterflow.collectors.sources.sql.drivers import driver
 from counterflow.collectors.sources.sql.members import Described, Follow
 from counterflow.collectors.sources.sql.packs import load
-from counterflow.collectors.sources.sql.samples import Sample
-from counterflow.collectors.sources.sql.session import Session
+from counterflow.collectors.sources.sql.samples import RepeatedQuery
+from counterflow.collectors.sources.sql.session import SqlSession
 from counterflow.collectors.sources.sql.verdicts import Verdicts
 
 STOP_S = 2.0
 
 
-class Taken(NamedTuple):
+class SourceBatch(NamedTuple):
     """A batch and where it came from."""
 
     source: System
@@ -63,9 +62,9 @@ class Live:
         self._spool = spool
         self._metrics = metrics
         self._readers: list[tuple[System, Reader[Any]]] = []
-        self._taken: list[Taken] = []
-        self._acknowledged: list[Taken] = []
-        self._again: deque[Taken] = deque()
+        self._taken: list[SourceBatch] = []
+        self._acknowledged: list[SourceBatch] = []
+        self._again: deque[SourceBatch] = deque()
 
     def start(self, known: Committed) -> None:
         """Start querying, behind the committed positions.
@@ -86,7 +85,7 @@ class Live:
             self._metrics.system_connected.labels(source.name).set(0)
             reader.start()
 
-    def waiting(self) -> Iterator[Taken]:
+    def waiting(self) -> Iterator[SourceBatch]:
         """Yield the batches to publish: first those taken back, then those that the systems answered since."""
         while self._again:
             self._taken.append(self._again.popleft())
@@ -97,7 +96,7 @@ class Live:
                     break
                 if batch.is_answer:
                     self._metrics.answer_seconds.labels(source.name).observe(batch.seconds)
-                self._taken.append(Taken(source, batch))
+                self._taken.append(SourceBatch(source, batch))
                 yield self._taken[-1]
 
     def committed(self) -> None:
@@ -112,7 +111,7 @@ class Live:
         self._again = deque(taken for taken in left if taken.batch.position["n"] > _number(committed, taken))
         self._release(taken for taken in left if taken.batch.position["n"] <= _number(committed, taken))
 
-    def _release(self, done: Iterable[Taken]) -> None:
+    def _release(self, done: Iterable[SourceBatch]) -> None:
         readers = {source.name: reader for source, reader in self._readers}
         for taken in done:
             readers[taken.source.name].done(taken.batch)
@@ -143,7 +142,7 @@ def format_name(source: System) -> str:
     return source.format if isinstance(source, KafkaSource) else IBMI_TABLES
 
 
-def read(source: System, batch: Batch, state: dict[str, Any]) -> Iterator[Record | Table | Reject]:
+def read_answer(source: System, batch: Batch, state: dict[str, Any]) -> Iterator[Record | Table | Reject]:
     """Yield the records of an answer; update `state`, which its format keeps for the next answer."""
     zone = ZoneInfo(source.zone)
     columns = {**batch.named, **source.columns} if isinstance(source, SqlSource | KafkaSource) else {}
@@ -161,7 +160,7 @@ def read(source: System, batch: Batch, state: dict[str, Any]) -> Iterator[Record
             yield item
 
 
-def _number(committed: Committed, taken: Taken) -> int:
+def _number(committed: Committed, taken: SourceBatch) -> int:
     known = committed.streams.get(stream_id(taken.source, taken.batch.stream))
     return int(known.position.get("n", 0)) if known else 0
 
@@ -174,7 +173,7 @@ def _polled(source: System, committed: dict[str, Cursor], on_event: OnEvent, wai
             source.name, KafkaSession(lambda: cluster.client), [Topics(source.topics, committed)], on_event, waiting
         )
     if isinstance(source, ListenSource):
-        listening = Listening(*source.at, source.protocol)
+        listening = ListeningSession(*source.at, source.protocol)
         return Reader(source.name, listening, [Samples(source.name, committed)], on_event, waiting, drain=True)
     if isinstance(source, HttpSource):
         password = source.connection.password
@@ -182,11 +181,11 @@ def _polled(source: System, committed: dict[str, Cursor], on_event: OnEvent, wai
         reports = [Report(name, source.system, source.interval_s, committed.get(name)) for name in source.reports]
         return Reader(source.name, dds, reports, on_event, waiting)
     connection = source.connection
-    session = Session(driver(connection.driver), connection, connection.password.read)
+    session = SqlSession(driver(connection.driver), connection, connection.password.read)
     return Reader(source.name, session, list(_tasks(source, committed)), on_event, waiting)
 
 
-def _tasks(source: SqlSource, committed: dict[str, Cursor]) -> Iterator[Task[Session]]:
+def _tasks(source: SqlSource, committed: dict[str, Cursor]) -> Iterator[Task[SqlSession]]:
     """Yield the queries of the packs of a source."""
     verdict = partial(Verdicts(source.verdicts).raised, source.system) if source.verdicts else None
     for pack in map(load, source.packs):
@@ -194,7 +193,7 @@ def _tasks(source: SqlSource, committed: dict[str, Cursor]) -> Iterator[Task[Ses
         for query in pack.queries:
             interval_s = source.intervals.get(query.table) or of_pack_s or query.interval_s or pack.interval_s
             when = verdict if pack.when else None
-            yield Sample(query, interval_s, source.system, committed.get(query.table), when)
+            yield RepeatedQuery(query, interval_s, source.system, committed.get(query.table), when)
         if pack.members:
             default_s = of_pack_s or pack.interval_s
             described = {name: Described(frozenset(t.names), _binary(name)) for name, t in tables().items()}

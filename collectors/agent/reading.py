@@ -26,7 +26,7 @@ log = structlog.get_logger()
 
 
 @dataclass(slots=True)
-class Reading:
+class FileReading:
     """An open file, or a member of a packed one, and how far it is read.
 
     `path` is that of the file; `fd` and `size` are those of the content: for a member, of its unpacked bytes. `known`
@@ -49,7 +49,9 @@ class Reading:
     why_not: str | None = None
 
     @classmethod
-    def begin(cls, source: Source, path: Path, file: FileId, fd: int, size: int, known: Checkpoint | None) -> Reading:
+    def begin(
+        cls, source: Source, path: Path, file: FileId, fd: int, size: int, known: Checkpoint | None
+    ) -> FileReading:
         """Return the reading of an open file behind its checkpoint; without a format it is read anew."""
         known = known if known and known.format else None
         position = known.position if known else Position(0, 0)

@@ -34,7 +34,7 @@ BEGIN = Position(0, 0)
 """The position of items that come from no file."""
 
 
-class Place(NamedTuple):
+class RecordPlace(NamedTuple):
     """Where a record comes from: its source, its file and how far that was read."""
 
     source: Source | System
@@ -43,7 +43,7 @@ class Place(NamedTuple):
 
 
 @dataclass(slots=True)
-class Tally:
+class Uncommitted:
     """What the open transaction holds; it counts once it is committed."""
 
     checkpoints: dict[FileId, Checkpoint] = field(default_factory=dict)
@@ -69,8 +69,8 @@ class Transaction:
     def __init__(self, publisher: Publisher, agent_id: str, when: Commit, stop: Event, metrics: Metrics) -> None:
         """`recover` takes over what is committed."""
         self.committed = Committed()
-        self.frames: Frames[Place] = Frames(agent_id)
-        self.open = Tally()
+        self.frames: Frames[RecordPlace] = Frames(agent_id)
+        self.open = Uncommitted()
         self.records: Counter[str] = Counter()
         self.rejects: Counter[str] = Counter()
         self.failures: dict[str, str] = {}
@@ -84,7 +84,7 @@ class Transaction:
     def recover(self, committed: Committed) -> None:
         """Drop the open transaction and continue behind the committed state."""
         self.committed = committed
-        self.open = Tally()
+        self.open = Uncommitted()
         self.frames.clear(committed.seq)
         self._metrics.committed_seq.set(committed.seq)
 
@@ -105,11 +105,11 @@ class Transaction:
 
         A row that breaks its schema is sent as a `quality` record and a dead letter.
         """
-        tally = self.open
-        if not tally.n:
-            tally.began = time.monotonic()
-        tally.n += item.rows
-        place = Place(source, origin, position)
+        sent = self.open
+        if not sent.n:
+            sent.began = time.monotonic()
+        sent.n += item.rows
+        place = RecordPlace(source, origin, position)
         try:
             self.frames.add(item, origin.run, place, source.name)
         except Refused as refusal:
@@ -117,7 +117,7 @@ class Transaction:
                 self._refuse(Broken(record, str(refusal), place))
         self._produce(self.frames.full())
 
-    def _produce(self, found: Iterable[Framed[Place] | Broken[Place]]) -> None:
+    def _produce(self, found: Iterable[Framed[RecordPlace] | Broken[RecordPlace]]) -> None:
         for one in found:
             if isinstance(one, Broken):
                 self._refuse(one)
@@ -125,7 +125,7 @@ class Transaction:
                 self.open.records[one.place.source.name, one.dataset] += one.rows
                 self._publisher.send(one.message)
 
-    def _refuse(self, broken: Broken[Place]) -> None:
+    def _refuse(self, broken: Broken[RecordPlace]) -> None:
         source, origin, position = broken.place
         place = Reject(Reason.SCHEMA, "", "none", position.line, position.byte_offset)
         self.open.rejects[source.name, Reason.SCHEMA.value] += 1
@@ -146,7 +146,7 @@ class Transaction:
         """Reject a file or folder that cannot be read, once for each reason."""
         path, why = unicode(str(error.filename)), error.strerror or str(error)
         if why in (self.failures.get(path), self.open.failures.get(path)):
-            self.as_before(path)
+            self.still_fails(path)
             return
         self._fail(path, why)
         self._metrics.file_errors.labels(source.name).inc()
@@ -157,10 +157,10 @@ class Transaction:
     def failed_before(self, path: str, why: str) -> None:
         """Note a failure that an earlier process reported."""
         self.failures[unicode(path)] = why
-        self.as_before(path)
+        self.still_fails(path)
 
-    def as_before(self, path: str | Path) -> None:
-        """Note that a file was looked at and is as it was: if it failed, or a member of it, it still fails."""
+    def still_fails(self, path: str | Path) -> None:
+        """Keep the failure of a file, or of a member of it, if there is one: it is as it was when it failed."""
         self._recurring.add(unicode(str(path)))
 
     def end_round(self) -> None:
@@ -180,34 +180,34 @@ class Transaction:
         ------
         TransactionLost : nothing of it was committed, or the broker does not confirm it.
         """
-        tally = self.open
-        checkpoints: list[AnyCheckpoint] = [*tally.checkpoints.values(), *tally.streams.values()]
-        if not (tally.n or checkpoints or tally.forgotten):
+        sent = self.open
+        checkpoints: list[AnyCheckpoint] = [*sent.checkpoints.values(), *sent.streams.values()]
+        if not (sent.n or checkpoints or sent.forgotten):
             return False
         with self._metrics.commit_seconds.time():
             self._produce(self.frames.drain())
-            self._publisher.commit(checkpoints, tally.forgotten, self.frames.seq)
+            self._publisher.commit(checkpoints, sent.forgotten, self.frames.seq)
         and_then()
         for checkpoint in checkpoints:
             self.committed.add(checkpoint)
-        for file in tally.forgotten:
+        for file in sent.forgotten:
             self.committed.files.pop(file, None)
-        self._count(tally)
-        self.open = Tally()
+        self._count(sent)
+        self.open = Uncommitted()
         return True
 
-    def _count(self, tally: Tally) -> None:
-        self.files |= tally.checkpoints.keys()
-        self.failures |= tally.failures
-        for labels, n in tally.records.items():
+    def _count(self, sent: Uncommitted) -> None:
+        self.files |= sent.checkpoints.keys()
+        self.failures |= sent.failures
+        for labels, n in sent.records.items():
             self.records[labels[1]] += n
             self._metrics.records.labels(*labels).inc(n)
-        for labels, n in tally.rejects.items():
+        for labels, n in sent.rejects.items():
             self.rejects[labels[1]] += n
             self._metrics.rejects.labels(*labels).inc(n)
-        for name, n in tally.read_bytes.items():
+        for name, n in sent.read_bytes.items():
             self._metrics.read_bytes.labels(name).inc(n)
-        for name in tally.answered:
+        for name in sent.answered:
             self._metrics.last_success.labels(name).set_to_current_time()
         self._metrics.committed_seq.set(self.frames.seq)
 

@@ -1,8 +1,8 @@
 """Formats: bytes in, records and rejects out. Pure: no files opened, no clock, no network, no Kafka.
 
-A format is a folder here whose `FORMAT` satisfies `counterflow.collectors.records.Format`. Its presence here registers
-it. Whoever reads a file takes the format from `formats` or `recognise`, which refuse figures that
-cannot be (`counterflow.collectors.plausible`).
+A format is a folder here: its package, whose `FORMAT` satisfies `counterflow.collectors.records.Format`, which counter
+fills which column (`mapping.yaml`), and its page. Its presence here registers it. Whoever reads a file takes the format
+from `formats` or `recognise`, which refuse figures that cannot be (`counterflow.collectors.plausible`).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from counterflow.collectors.records import Format
 
 @cache
 def formats() -> dict[str, Format]:
-    modules = (importlib.import_module(f"{__name__}.{m.name}") for m in pkgutil.iter_modules(__path__))
-    return {m.FORMAT.name: Plausible(m.FORMAT, getattr(m, "LONGEST_S", None)) for m in modules if hasattr(m, "FORMAT")}
+    modules = {m.name: importlib.import_module(f"{__name__}.{m.name}") for m in pkgutil.iter_modules(__path__)}
+    return {name: Plausible(m.FORMAT, getattr(m, "LONGEST_S", None)) for name, m in modules.items()}
 
 
 def summaries() -> dict[str, str]:

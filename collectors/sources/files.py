@@ -3,6 +3,8 @@
 Device and inode identify a file, confirmed by a fingerprint of bytes that were already read. So a renamed file
 continues where it stood, a file that was emptied and written anew starts over, and an inode that the file system gave
 to another file is not mistaken for the first. A copy is another file.
+
+`find` is no `Path.glob`, which reports no folder that this user may not look into, and follows no link in `**`.
 """
 
 from __future__ import annotations

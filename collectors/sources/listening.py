@@ -27,7 +27,7 @@ import structlog
 from counterflow.collectors.formats.njmon.influx import is_nimon
 from counterflow.collectors.formats.njmon.scan import MAX_SAMPLE, is_njmon, pieces
 from counterflow.collectors.sources.polling.batch import Batch, Cursor, Stream
-from counterflow.collectors.sources.polling.session import Kind, SessionError
+from counterflow.collectors.sources.polling.session import ErrorKind, SessionError
 
 log = structlog.get_logger()
 
@@ -53,7 +53,7 @@ class Received(NamedTuple):
 Keep = Callable[[Received], bool]
 
 
-class Session:
+class ListeningSession:
     """The listening socket. `number` counts how often it was opened."""
 
     def __init__(self, host: str, port: int, protocol: Literal["tcp", "udp"]) -> None:
@@ -79,7 +79,7 @@ class Session:
             server = _Streams(self._at, self._keep, _Stream) if tcp else _Datagrams(self._at, self._offer, _Datagram)
         except OSError as error:
             host, port = self._at
-            raise SessionError(Kind.LOST, f"{host}:{port} cannot be listened on: {error.strerror}") from None
+            raise SessionError(ErrorKind.LOST, f"{host}:{port} cannot be listened on: {error.strerror}") from None
         self._closed.clear()
         self._server = server
         Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True).start()
@@ -141,7 +141,7 @@ class Samples:
         self._committed = committed
         self._streams: dict[str, Stream] = {}
 
-    def read(self, session: Session) -> Iterator[Batch]:
+    def read(self, session: ListeningSession) -> Iterator[Batch]:
         for sample in session.waiting():
             found = _HOST.search(sample.body)
             host = (

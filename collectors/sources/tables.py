@@ -1,7 +1,7 @@
 """Converts tables in other notations to CSV in UTF-8: sheets of a workbook, rows in JSON, text in EBCDIC.
 
 Every format of tables reads CSV, so none has to know the other notations. Input that a format reads as it is keeps its
-notation.
+notation. calamine reads workbooks; rows of JSON are found by own code, since each tool nests them in another object.
 """
 
 from __future__ import annotations

@@ -2,6 +2,9 @@
 
 gzip, bzip2, xz, zstd, zip and tar, also nested; in the same way text in UTF-16 becomes UTF-8, and a table in another
 notation CSV (`tables`). Unpacking is bounded by the size of the packed file, by the number of members and by depth.
+
+Own code around the standard library's modules: fsspec reads archives by the same ones and raises at damage, while here
+a file is read up to the damage, whose place is reported.
 """
 
 from __future__ import annotations
@@ -75,13 +78,13 @@ class TooMuch(Exception):  # noqa: N818 - not an error of the program
     """A file would unpack to more than is allowed."""
 
 
-class Read(Protocol):
+class ByteReader(Protocol):
     def read(self, size: int, /) -> bytes:
         """Return the next bytes, none at the end."""
         ...
 
 
-_DRESSED: dict[str, Callable[[BinaryIO], Read]] = {"json": FromJson, "ebcdic": FromEbcdic}
+_DRESSED: dict[str, Callable[[BinaryIO], ByteReader]] = {"json": FromJson, "ebcdic": FromEbcdic}
 
 
 class Content(NamedTuple):
@@ -310,9 +313,9 @@ class _Wrapped:
                 content.stream.close()
 
 
-def _reader(kind: str, stream: BinaryIO) -> Read:
+def _reader(kind: str, stream: BinaryIO) -> ByteReader:
     if kind == "gzip":
-        return cast(Read, gzip.GzipFile(fileobj=stream))
+        return cast(ByteReader, gzip.GzipFile(fileobj=stream))
     if kind == "bzip2":
         return _Streams(stream, bz2.BZ2Decompressor)
     if kind == "xz":

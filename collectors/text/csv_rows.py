@@ -33,7 +33,7 @@ STEP = 1000
 """Lines from one position to the next: each position holds a copy of the memory."""
 
 
-class Row(NamedTuple):
+class CsvRow(NamedTuple):
     """The values of one line by the names of their columns, in lower case; null is an empty text."""
 
     line: Line
@@ -71,7 +71,7 @@ class CsvRows:
         self._separator: str = state.get("separator", ",")
         self._read_to = (at.byte_offset, at.line)
 
-    def items(self) -> Iterator[Row | Reject | Position]:
+    def items(self) -> Iterator[CsvRow | Reject | Position]:
         """Yield every row, and a reject for every line that is none; a position covers what came before it.
 
         The last line is a row without a line end only where the data is complete.
@@ -111,7 +111,7 @@ class CsvRows:
         state = {"columns": self.columns, "separator": self._separator, "memory": self.memory}
         return Position(*self._read_to, orjson.loads(orjson.dumps(state)))
 
-    def _items(self, line: Line) -> Iterator[Row | Reject]:
+    def _items(self, line: Line) -> Iterator[CsvRow | Reject]:
         text = decode(line.data).strip("\x00\x1a\r\n")
         if line.fault is Reason.LINE_TOO_LONG:
             yield Reject(line.fault, "the line is longer than any row", "none")
@@ -147,7 +147,7 @@ class CsvRows:
                 detail = "the last line has no line end: read as it is, its last value may be cut"
                 yield Reject(Reason.CUT_LINE, detail, "all")
             values = ("" if is_null(cell) else cell.strip() for cell in cells)
-            yield Row(line, dict(zip(self.columns, values, strict=True)))
+            yield CsvRow(line, dict(zip(self.columns, values, strict=True)))
 
     def _begin(self, names: list[str]) -> Iterator[Reject]:
         self.columns = None
@@ -222,7 +222,7 @@ def read_items(rows: CsvRows, records: Callable[[dict[str, str]], Iterator[Recor
 
 def _items(rows: CsvRows, records: Callable[[dict[str, str]], Iterator[Record | Reject]]) -> Iterator[Item]:
     for item in rows.items():
-        if isinstance(item, Row):
+        if isinstance(item, CsvRow):
             for found in records(item.values):
                 yield item.placed(found)
         else:

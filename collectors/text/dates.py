@@ -1,6 +1,7 @@
 """Dates and times as people export them: ISO, Db2's dots, day, month and year in any order, names of months, AM and PM.
 
-An order of day, month and year is never guessed: it is given, or the only one that the dates of a file allow.
+An order of day, month and year is never guessed: it is given, or the only one that the dates of a file allow. That is
+why dateutil does not parse them: it guesses. Zones are zoneinfo's.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ class Documents(NamedTuple):
     repair: Callable[[str], tuple[Any, int, str]] | None = None
 
 
-class Part(NamedTuple):
+class DocumentPart(NamedTuple):
     """A document (`tree`), or the reject of one, or neither where only bytes between two documents were read.
 
     A document that is read in part has both.
@@ -70,7 +70,9 @@ class Part(NamedTuple):
     reject: Reject | None = None
 
 
-def read(stream: BinaryIO, position: Position, documents: Documents, *, complete: bool) -> Iterator[Part]:
+def read_documents(
+    stream: BinaryIO, position: Position, documents: Documents, *, complete: bool
+) -> Iterator[DocumentPart]:
     """Yield the parts of the data from `position` on, without a gap; an end that may still be written is left."""
     blank = _WHITE + BOM + documents.between
     line = max(1, position.line)
@@ -85,11 +87,11 @@ def read(stream: BinaryIO, position: Position, documents: Documents, *, complete
                     return
                 reject.line, reject.byte_offset, reject.raw = line, offset, b"" if reject.kept == "all" else text
             end, end_line = offset + len(text), line + text.count(b"\n")
-            yield Part(line, offset, end_line, end, text, tree, reject)
+            yield DocumentPart(line, offset, end_line, end, text, tree, reject)
             data, offset, line = rest[len(text) :], end, end_line
         if data:
             line += data.count(b"\n")
-            yield Part(line, offset, line, offset + len(data))
+            yield DocumentPart(line, offset, line, offset + len(data))
 
 
 def read_items(
@@ -107,7 +109,7 @@ def read_items(
     """
     position = position or Position(0, 1)
     kept, end = memory(**position.state), position.byte_offset
-    for part in read(stream, position, documents, complete=context.complete):
+    for part in read_documents(stream, position, documents, complete=context.complete):
         if part.reject is not None:
             yield part.reject
         if part.tree is not None:

@@ -127,14 +127,14 @@ def moment(year: int, month: int, day: int, hour: int, minute: int, second: int)
     return moment + timedelta(days=1) if midnight else moment
 
 
-class Interval(NamedTuple):
+class SnapshotInterval(NamedTuple):
     """Length of a snapshot in seconds (None: not known), and a note to report."""
 
     seconds: float | None
     note: str | None = None
 
 
-def interval(before: datetime, now: datetime, steps: int, nominal: float | None) -> Interval:
+def interval(before: datetime, now: datetime, steps: int, nominal: float | None) -> SnapshotInterval:
     """Return how long the snapshot at `now` is, `steps` snapshots after the one at `before`.
 
     The difference of the stamps counts: recorders drift, and a suspended machine really has a long interval. Only
@@ -143,17 +143,17 @@ def interval(before: datetime, now: datetime, steps: int, nominal: float | None)
     """
     elapsed = (now - before).total_seconds()
     if elapsed == 0:
-        return Interval(nominal, "the stamp of the preceding snapshot is the same")
+        return SnapshotInterval(nominal, "the stamp of the preceding snapshot is the same")
     if elapsed < 0:
-        return Interval(nominal, f"the clock went back {-elapsed:g} s since the preceding snapshot")
+        return SnapshotInterval(nominal, f"the clock went back {-elapsed:g} s since the preceding snapshot")
     if nominal is not None:
         excess = elapsed - steps * nominal
         tolerance = min(max(nominal / 2, 2.0), _HOUR / 6)
         if excess and abs(abs(excess) - _HOUR) <= tolerance:
-            return Interval(nominal, f"the clock moved by an hour: {elapsed:g} s since the preceding snapshot")
+            return SnapshotInterval(nominal, f"the clock moved by an hour: {elapsed:g} s since the preceding snapshot")
     if steps > 1:
-        return Interval(round(elapsed / steps, 3))
-    return Interval(elapsed)
+        return SnapshotInterval(round(elapsed / steps, 3))
+    return SnapshotInterval(elapsed)
 
 
 def between(before: datetime, after: datetime, part: int, steps: int, nominal: float | None) -> datetime | None:

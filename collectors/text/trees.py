@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-_TOO_LARGE = 2.0**63
+BEYOND_ANY = 2.0**64
+"""Beyond what a counter can be."""
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
@@ -19,9 +20,10 @@ def mappings(value: object) -> list[Mapping[str, Any]]:
 
 
 def number(value: object) -> float | None:
-    """Return a number that a record can hold, None where there is none: it is finite, and below 2**63."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and abs(value) < _TOO_LARGE else None  # type: ignore[arg-type]
+    """Return a number, None where there is none; one that no record can hold is 2**64, which is refused as such."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or value != value:
+        return None
+    return float(max(-BEYOND_ANY, min(value, BEYOND_ANY)))
 
 
 def encodable(tree: Any, written: str) -> Any:

@@ -1,4 +1,8 @@
-"""ClickHouse in this process: the engine of the one-machine stack as a library, with a folder of its own."""
+"""ClickHouse in this process: chdb, the engine of the one-machine stack as a library, with a folder of its own.
+
+Own code gives it the interface of a connection: chdb's settings last as long as its session, each of its blocks begins
+with a header, and its errors are text.
+"""
 
 from __future__ import annotations
 

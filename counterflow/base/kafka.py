@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from counterflow.base.errors import CounterflowError
+from counterflow.base.strict import Strict
 
 # The guarantees depend on these, so a configuration may not set them.
 _OWN = re.compile(
@@ -23,12 +24,6 @@ _SECRET = re.compile(r"(password|secret|\.pem$|oauthbearer\.config)")
 _BESIDE: dict[str, dict[str, Any]] = {
     "security.protocol": {"sasl.mechanism": "PLAIN", "sasl.username": "u", "sasl.password": "p"}
 }
-
-
-class Strict(BaseModel):
-    """A part of a configuration that rejects unknown keys."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def raise_all(mistakes: Mapping[Any, str]) -> None:

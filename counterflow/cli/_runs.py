@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from counterflow.analysis.studies import compare, written
 from counterflow.analysis.studies.words import words
-from counterflow.dashboards.report.figures import Cell, Table, simple
+from counterflow.dashboards.report.figures import Cell, ReportTable, simple
 from counterflow.dashboards.report.pairs import Comparison, Difference, Pair, Topic, Value, bars, spread
 
 _TITLES = {"cpu": "Processors", "io": "Disks", "parts": "Parts of the product", "price": "Price"}
@@ -51,7 +51,7 @@ def _spread(value: float, sd: float | None, sign: str = "") -> str:
     return text if not sd or sd <= 1e-9 * abs(value) else f"{text} ± {written.worded(float(f'{sd:.2g}'))}"
 
 
-def _table(rows: Sequence[compare.Row], runs: Sequence[str]) -> Table:
+def _table(rows: Sequence[compare.Row], runs: Sequence[str]) -> ReportTable:
     several = len(runs) > 2
     head = ["Figure", "Unit"]
     for place, run in enumerate(runs):
@@ -74,7 +74,7 @@ def _table(rows: Sequence[compare.Row], runs: Sequence[str]) -> Table:
                 pct = "-" if apart.pct is None else f"{apart.pct:+.1f}"
                 cells += [Cell(written.worded(apart.value), numeric=True), Cell(pct, numeric=True)]
         made.append([*cells, Cell(note)] if any(notes) else cells)
-    return Table(noted, made)
+    return ReportTable(noted, made)
 
 
 def _note(row: compare.Row) -> str:

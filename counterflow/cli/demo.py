@@ -67,7 +67,7 @@ def command(ctx: click.Context, keep: bool, running: bool, as_json: bool, start:
 
     configure(logging.WARNING)
     out = console(stderr=as_json)
-    recordings = sorted(path for path in SAMPLES.iterdir() if path.suffix in (".nmon", ".json"))
+    recordings = sorted(SAMPLES.glob("*.gz"))
     if not recordings:
         raise CounterflowError(f"no recordings in {SAMPLES}", hint="run the demo from a checkout")
     seconds: dict[str, float] = {}
@@ -107,7 +107,7 @@ def _run(
     rejects: dict[str, int] = {}
     with TemporaryDirectory(prefix="counterflow-") as folder, _phase("publish", seconds):
         # Some recordings are of the same machine and time: the recording's name distinguishes them.
-        inputs = [Input([path], path.stem) for path in recordings]
+        inputs = [Input([path], _name(path)) for path in recordings]
         stories = simulate_stories(Path(folder), start)
         inputs += [one for story in stories for one in _inputs(story)]
         for paths, system in inputs:
@@ -124,7 +124,7 @@ def _run(
             pending = wait_computed(client, agent_id) + wait_judged(client, agent_id)
         results = {name: _count(client, name, systems) for name in RESULTS}
         with _phase("query", seconds):
-            recorded = [path.stem for path in recordings]
+            recorded = [_name(path) for path in recordings]
             questions = {"busiest_disks": recorded, "cpu_by_command": recorded}
             questions |= {story.question: [story.system] for story in STORIES if story.question}
             answers = [
@@ -134,7 +134,7 @@ def _run(
             written = write(report(client, stories), settings.home / "demo", pictures=False)
     out.print()
     for path in recordings:
-        out.print(f"  {path.name}{f'  {GENERATED}' if 'generated' in path.stem else ''}")
+        out.print(f"  {path.name}{f'  {GENERATED}' if 'generated' in path.name else ''}")
     for story in STORIES:
         out.print(f"  {story.case}: {story.title}  {GENERATED}", soft_wrap=True)
     out.print(
@@ -159,6 +159,10 @@ def _run(
         "stories": shown,
     }
     return pending == 0, {**landed._asdict(), **made}
+
+
+def _name(recording: Path) -> str:
+    return recording.name.partition(".")[0]
 
 
 def _inputs(one: Simulated) -> list[Input]:

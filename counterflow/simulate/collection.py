@@ -14,7 +14,7 @@ from random import Random
 from counterflow.collectors.formats.ibmi_tables.description import TIME_FIELDS
 from counterflow.simulate import machine
 from counterflow.simulate.layout import READS_FOR_UPDATE, Row, interval_fields
-from counterflow.simulate.model import Disks, Jobs, Partition, Run
+from counterflow.simulate.model import Disks, Jobs, MirrorRun, Partition
 from counterflow.simulate.spread import apportion, uneven
 from counterflow.simulate.timeline import Placed
 
@@ -33,7 +33,7 @@ OTHER_WAIT_US = 10_000
 Rows = dict[str, list[Row]]
 
 
-def collect(system: str, placed: Sequence[Placed[Run]], random: Random) -> Rows:
+def collect(system: str, placed: Sequence[Placed[MirrorRun]], random: Random) -> Rows:
     """Return the rows of `system` over all its runs, by table."""
     rows: Rows = {"QAPMSYSTEM": [], "QAPMJOBMI": [], "QAPMJOBOS": [], "QAPMJOBWT": []}
     identities = count(1)
@@ -54,7 +54,7 @@ def collect(system: str, placed: Sequence[Placed[Run]], random: Random) -> Rows:
     return {table: found for table, found in rows.items() if found}
 
 
-def _system(partition: Partition, placed: Placed[Run]) -> Iterator[Row]:
+def _system(partition: Partition, placed: Placed[MirrorRun]) -> Iterator[Row]:
     """Yield processor time of dedicated processors."""
     if partition.cores is None or partition.cpu_pct is None:
         return
@@ -67,7 +67,7 @@ def _system(partition: Partition, placed: Placed[Run]) -> Iterator[Row]:
 
 
 def _jobs(
-    jobs: Jobs, placed: Placed[Run], random: Random, identities: Iterator[int]
+    jobs: Jobs, placed: Placed[MirrorRun], random: Random, identities: Iterator[int]
 ) -> Iterator[tuple[Row, dict[str, Row]]]:
     """Yield each job in each interval: the fields common to both files, and the counters of each."""
     shares = uneven(jobs.count, random, JOB_NOISE)

@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import NAMESPACE_DNS, uuid5
 
-from counterflow.simulate.model import Link, Run
+from counterflow.simulate.model import Link, MirrorRun
 from counterflow.simulate.spread import apportion
 from counterflow.simulate.timeline import Placed
 
@@ -20,7 +20,7 @@ LISTED_AFTER = timedelta(seconds=1)
 """Time from the end of an interval to the listing of the ports."""
 
 
-def pcm(server: str, placed: Sequence[Placed[Run]]) -> Iterator[str]:
+def pcm(server: str, placed: Sequence[Placed[MirrorRun]]) -> Iterator[str]:
     """Yield the documents of a managed system, one per partition with a link; figures are bytes a second."""
     for number, name in enumerate(_systems(server, placed), 1):
         samples: list[dict[str, Any]] = []
@@ -61,7 +61,7 @@ def pcm(server: str, placed: Sequence[Placed[Run]]) -> Iterator[str]:
         yield json.dumps({"systemUtil": {"utilInfo": info, "utilSamples": samples}}, separators=(",", ":"))
 
 
-def lshwres(server: str, placed: Sequence[Placed[Run]]) -> Iterator[str]:
+def lshwres(server: str, placed: Sequence[Placed[MirrorRun]]) -> Iterator[str]:
     """Yield listings of a managed system's logical ports and their physical port, each after its time."""
     for one in placed:
         links = list(_links(server, one))
@@ -75,7 +75,7 @@ def lshwres(server: str, placed: Sequence[Placed[Run]]) -> Iterator[str]:
             yield f"1,0,{_physical_port(server)},1,{LINE_MBITS_S}"
 
 
-def location_code(server: str, system: str, placed: Sequence[Placed[Run]]) -> str:
+def location_code(server: str, system: str, placed: Sequence[Placed[MirrorRun]]) -> str:
     """Return the location of the logical port of a partition, as IBM i and the HMC write it."""
     return f"{_physical_port(server)}-S{_systems(server, placed).index(system) + 1}"
 
@@ -90,12 +90,12 @@ def drc_index(number: int) -> int:
     return 0x27004000 + number
 
 
-def _systems(server: str, placed: Sequence[Placed[Run]]) -> list[str]:
+def _systems(server: str, placed: Sequence[Placed[MirrorRun]]) -> list[str]:
     """Return the partitions with a link over a managed system's port, in order of appearance."""
     return list(dict.fromkeys(system for one in placed for system, _ in _links(server, one)))
 
 
-def _links(server: str, placed: Placed[Run]) -> Iterator[tuple[str, Link]]:
+def _links(server: str, placed: Placed[MirrorRun]) -> Iterator[tuple[str, Link]]:
     for partition in placed.run.partitions:
         if partition.link is not None and partition.link.server == server:
             yield partition.system, partition.link

@@ -13,7 +13,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from counterflow.collectors.formats.ibmi_tables.description import TIME_FIELDS, Description, tables
-from counterflow.simulate.timeline import Interval
+from counterflow.simulate.timeline import SimulatedInterval
 
 Value = str | int | Decimal
 Row = dict[str, Value]
@@ -24,7 +24,7 @@ READS_FOR_UPDATE = "SIMULATED_READS_FOR_UPDATE"
 _LENGTH = re.compile(r"C\((\d+)\)")
 
 
-def interval_fields(interval: Interval) -> Row:
+def interval_fields(interval: SimulatedInterval) -> Row:
     """Return the time fields of an interval of Collection Services; local time is UTC."""
     return {
         "INTNUM": interval.number,

@@ -11,9 +11,9 @@ from math import exp, inf
 from random import Random
 
 from counterflow.simulate.layout import Row, interval_fields
-from counterflow.simulate.model import Disks, Partition, Run
+from counterflow.simulate.model import Disks, MirrorRun, Partition
 from counterflow.simulate.spread import apportion, uneven
-from counterflow.simulate.timeline import Interval, Placed
+from counterflow.simulate.timeline import Placed, SimulatedInterval
 
 BUCKETS = range(1, 33)
 """Wait buckets of a set, by number: QAPMJOBWT has a count and a time for each."""
@@ -28,7 +28,7 @@ CAPACITY = 280_000_000_000
 
 
 def tables(
-    system: str, placed: Sequence[Placed[Run]], jobs: Sequence[Row], waits: Sequence[Row], random: Random
+    system: str, placed: Sequence[Placed[MirrorRun]], jobs: Sequence[Row], waits: Sequence[Row], random: Random
 ) -> dict[str, list[Row]]:
     """Return the rows of the partition by table, from those of its jobs in QAPMJOBMI and QAPMJOBWT.
 
@@ -53,7 +53,7 @@ def tables(
     return {table: found for table, found in rows.items() if found}
 
 
-def _configuration(first: Placed[Run]) -> Iterator[Row]:
+def _configuration(first: Placed[MirrorRun]) -> Iterator[Row]:
     begin = first.begin
     values: Row = {"1": f"{begin:%y%m%d}1", "2": f"{begin:%H%M%S}"}
     values |= {f"G{key}": f"{us:010d}" for key, us in zip("123456789A", BOUNDARIES_US, strict=True)}
@@ -68,7 +68,7 @@ def _waits(of: Sequence[Row]) -> Row:
     return row
 
 
-def _pools(partition: Partition, interval: Interval, jobs: Sequence[Row]) -> Iterator[Row]:
+def _pools(partition: Partition, interval: SimulatedInterval, jobs: Sequence[Row]) -> Iterator[Row]:
     for pool in partition.pools:
         faults = _total((job for job in jobs if job.get("JBPOOL") == pool.number), "JBTFLT")
         yield {
@@ -87,7 +87,7 @@ def _pools(partition: Partition, interval: Interval, jobs: Sequence[Row]) -> Ite
         }
 
 
-def _disks(disks: Disks, interval: Interval, jobs: Sequence[Row], random: Random) -> Iterator[tuple[Row, Row]]:
+def _disks(disks: Disks, interval: SimulatedInterval, jobs: Sequence[Row], random: Random) -> Iterator[tuple[Row, Row]]:
     """Yield the rows of each unit in QAPMDISK and QAPMDISKRB."""
     shares, slower = (uneven(disks.units, random, UNIT_NOISE) for _ in range(2))
     reads, writes = (apportion(_total(jobs, name), shares) for name in ("JBDBR", "JBDBW"))

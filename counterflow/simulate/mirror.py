@@ -13,7 +13,7 @@ from counterflow.simulate.collection import collect
 from counterflow.simulate.files import Written, write_lines
 from counterflow.simulate.hmc import lshwres, pcm
 from counterflow.simulate.layout import write
-from counterflow.simulate.model import Run
+from counterflow.simulate.model import MirrorRun
 from counterflow.simulate.rdma import samples
 from counterflow.simulate.timeline import Placed
 
@@ -21,7 +21,7 @@ DOCUMENT = "docs/studies/db2-mirror.md"
 
 
 @dataclass(frozen=True)
-class MirrorCase(Case[Run]):
+class MirrorCase(Case[MirrorRun]):
     """Runs of jobs and links on partitions; the files are a folder per system, and `HMC`.
 
     `distance_km` is the length of the line that the site's file gives, where it has one.
@@ -29,7 +29,7 @@ class MirrorCase(Case[Run]):
 
     distance_km: float | None = None
 
-    def write(self, out: Path, placed: Sequence[Placed[Run]], seed: str) -> list[Written]:
+    def write(self, out: Path, placed: Sequence[Placed[MirrorRun]], seed: str) -> list[Written]:
         files: list[Written] = []
         for system, addresses in _systems(placed).items():
             random = Random(f"{seed}/{system}")  # noqa: S311 - noise
@@ -57,7 +57,7 @@ class MirrorCase(Case[Run]):
         return files
 
 
-def _systems(placed: Sequence[Placed[Run]]) -> dict[str, tuple[str, str]]:
+def _systems(placed: Sequence[Placed[MirrorRun]]) -> dict[str, tuple[str, str]]:
     """Return the systems in order of appearance, with the addresses of both ends of their link, its own first.
 
     Partitions with links come in pairs: what one sends, the next receives.

@@ -125,7 +125,7 @@ class Partition:
 
 
 @dataclass(frozen=True)
-class Run:
+class MirrorRun:
     """One measurement.
 
     Parameters

@@ -13,7 +13,7 @@ from random import Random
 
 from counterflow.simulate.hmc import location_code
 from counterflow.simulate.layout import Row, interval_fields, sample_fields
-from counterflow.simulate.model import Link, Run
+from counterflow.simulate.model import Link, MirrorRun
 from counterflow.simulate.spread import apportion
 from counterflow.simulate.timeline import Placed
 
@@ -40,7 +40,7 @@ RECOMMENDED: dict[str, Row] = {
 
 
 def samples(
-    system: str, addresses: tuple[str, str], placed: Sequence[Placed[Run]], random: Random
+    system: str, addresses: tuple[str, str], placed: Sequence[Placed[MirrorRun]], random: Random
 ) -> dict[str, list[Row]]:
     """Return the samples of the link of `system`, by view: one before the first interval, then one at each end."""
     rows: dict[str, list[Row]] = {"NRG_INFO": [], "RDMA_LINK_INFO": []}
@@ -85,7 +85,7 @@ def _rows(link: Link, addresses: tuple[str, str]) -> dict[str, Row]:
     return {"RDMA_LINK_INFO": rdma_link} | ({"NRG_INFO": group} if link.mirror else {})
 
 
-def _settings(system: str, addresses: tuple[str, str], placed: Sequence[Placed[Run]]) -> dict[str, list[Row]]:
+def _settings(system: str, addresses: tuple[str, str], placed: Sequence[Placed[MirrorRun]]) -> dict[str, list[Row]]:
     """Return the hops from the link of `system` to its port, and the nodes of its pair."""
     link = next(p.link for one in placed for p in one.run.partitions if p.system == system and p.link)
     at, (source, target) = sample_fields(placed[0].begin), addresses

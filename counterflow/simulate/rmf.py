@@ -11,7 +11,7 @@ from counterflow.simulate.spread import apportion
 
 if TYPE_CHECKING:
     from counterflow.simulate.log_run import LogRun
-    from counterflow.simulate.timeline import Interval, Placed
+    from counterflow.simulate.timeline import Placed, SimulatedInterval
 
 
 class AddressSpace(NamedTuple):
@@ -71,7 +71,7 @@ def procu(placed: Sequence[Placed[LogRun]]) -> Iterator[str]:
             yield _response("PROCU", "Processor Usage", run.system, interval, report)
 
 
-def _response(report: str, title: str, system: str, interval: Interval, content: dict[str, Any]) -> str:
+def _response(report: str, title: str, system: str, interval: SimulatedInterval, content: dict[str, Any]) -> str:
     """Return the server's response for one interval; its local time is UTC."""
     begin, end = (f"{at:%Y%m%d%H%M%S}" for at in (interval.end - timedelta(seconds=interval.seconds), interval.end))
     length = {"unit": "seconds", "value": interval.seconds}

@@ -10,7 +10,7 @@ from typing import Generic, NamedTuple, Protocol, TypeVar
 from counterflow.simulate.spread import uneven
 
 
-class Run(Protocol):
+class CaseRun(Protocol):
     """One measurement of a case."""
 
     @property
@@ -30,10 +30,10 @@ class Run(Protocol):
         """Figures that the document prints, as printed, by name."""
 
 
-R = TypeVar("R", bound=Run, covariant=True)
+R = TypeVar("R", bound=CaseRun, covariant=True)
 
 
-class Interval(NamedTuple):
+class SimulatedInterval(NamedTuple):
     """One interval of a simulation: `number` counts from 1 through all runs."""
 
     number: int
@@ -45,7 +45,7 @@ class Placed(NamedTuple, Generic[R]):
     """A run in time: `weights` distribute its activity over its intervals."""
 
     run: R
-    intervals: tuple[Interval, ...]
+    intervals: tuple[SimulatedInterval, ...]
     weights: tuple[float, ...]
 
     @property
@@ -79,7 +79,7 @@ def place(
     number = 0
     for run in runs:
         intervals = tuple(
-            Interval(n, start + timedelta(seconds=n * interval_s), interval_s)
+            SimulatedInterval(n, start + timedelta(seconds=n * interval_s), interval_s)
             for n in range(number + 1, number + 1 + run.intervals)
         )
         placed.append(Placed(run, intervals, tuple(uneven(run.intervals, random, noise))))

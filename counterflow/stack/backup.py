@@ -33,7 +33,7 @@ _LEFT_S = 30
 """For ten seconds Kafka keeps a stopped lander in its group, and refuses offsets from anyone else."""
 
 
-class Landed(BaseModel):
+class LandedOffset(BaseModel):
     """The first offset of a topic-partition that is not in the copy; `topic_id` is Kafka's unique id of the topic."""
 
     topic: str
@@ -42,7 +42,7 @@ class Landed(BaseModel):
     offset: int
 
 
-_offsets = TypeAdapter(list[Landed])
+_offsets = TypeAdapter(list[LandedOffset])
 
 
 def backup(settings: StackSettings, name: str) -> Path:
@@ -57,7 +57,7 @@ def backup(settings: StackSettings, name: str) -> Path:
         committed = _committed(settings)
         ids = _ids(settings, {one.topic for one in committed})
         landed = [
-            Landed(topic=one.topic, topic_id=ids[one.topic], partition=one.partition, offset=one.offset)
+            LandedOffset(topic=one.topic, topic_id=ids[one.topic], partition=one.partition, offset=one.offset)
             for one in committed
             if one.topic in ids
         ]
@@ -88,7 +88,7 @@ def restore(settings: StackSettings, name: str) -> int:
     return sum(max(0, offset - had.get(place, 0)) for place, offset in since.items())
 
 
-def offsets(settings: StackSettings, name: str) -> list[Landed]:
+def offsets(settings: StackSettings, name: str) -> list[LandedOffset]:
     """Return the offset up to which each partition had landed when the copy `name` was made.
 
     Raises `CounterflowError` where there is no such copy, or it cannot be read.

@@ -13,7 +13,7 @@ import yaml
 
 from counterflow.pipelines.submission import rest
 from counterflow.stack import certificate
-from counterflow.stack.launch import Run, scratch
+from counterflow.stack.launch import ProcessRecord, scratch
 from counterflow.stack.part import Part
 from counterflow.stack.secret import private
 from counterflow.stack.settings import HOST, StackSettings
@@ -63,18 +63,18 @@ def taskmanager(settings: StackSettings) -> Part:
         environment={
             **_environment(settings, "taskmanager"),
             # Python within the JVM takes its standard library from the `python3` that PATH names first.
-            "PATH": f"{settings.flink_python.parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
+            "PATH": f"{settings.flink.python.parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
         },
     )
 
 
 def _foreground(settings: StackSettings, script: str) -> tuple[str, str]:
     """Return the command of a script of the distribution, which becomes the JVM."""
-    return str(settings.flink_distribution / "bin" / script), "start-foreground"
+    return str(settings.flink.distribution / "bin" / script), "start-foreground"
 
 
 def _environment(settings: StackSettings, part: str) -> dict[str, str]:
-    return {**settings.flink_environment, "JVM_ARGS": f"-Djava.io.tmpdir={scratch(settings.home, part)}"}
+    return {**settings.flink.environment, "JVM_ARGS": f"-Djava.io.tmpdir={scratch(settings.home, part)}"}
 
 
 def client(settings: StackSettings) -> httpx.Client:
@@ -105,21 +105,21 @@ def _slots(settings: StackSettings, listening: Set[int]) -> str | None:
 
 
 def _prepare(settings: StackSettings) -> None:
-    home = settings.flink_home
+    home = settings.flink.home
     for folder in ("conf", "checkpoints", "savepoints"):
         (home / folder).mkdir(parents=True, exist_ok=True)
     if certificate.renew(settings):  # a process with the old certificate and one with the new reject each other
         for part in ("jobmanager", "taskmanager"):
-            Run.read(settings.home, part).end()
+            ProcessRecord.read(settings.home, part).end()
     private(home / "conf/config.yaml", yaml.safe_dump(_config(settings), sort_keys=False, width=10_000))
     private(home / "conf/log4j-console.properties", LOG4J)
 
 
 def _config(settings: StackSettings) -> dict[str, Any]:
-    home = settings.flink_home
+    home = settings.flink.home
     return {
         "env": {
-            "java": {"opts": {"all": f"{_opened(settings.flink_distribution)} -XX:+UseSerialGC", "client": "-Xmx256m"}},
+            "java": {"opts": {"all": f"{_opened(settings.flink.distribution)} -XX:+UseSerialGC", "client": "-Xmx256m"}},
             "log": {"dir": str(settings.logs)},
             "pid": {"dir": str(home)},
         },
@@ -150,7 +150,7 @@ def _config(settings: StackSettings) -> dict[str, Any]:
         },
         "execution": {
             "checkpointing": {
-                "dir": settings.flink_checkpoints.as_uri(),
+                "dir": settings.flink.checkpoints.as_uri(),
                 "num-retained": 2,  # the JobManager takes this from here alone: a damaged checkpoint needs an older one
                 "savepoint-dir": (home / "savepoints").as_uri(),
             }

@@ -12,7 +12,7 @@ def assemble(settings: StackSettings, folder: Path) -> None:
     """Fill `folder` with the jars of the distribution, of its Python and of the connector."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    distribution, connector = settings.flink_distribution, settings.parts / "jars/flink-connector"
+    distribution, connector = settings.flink.distribution, settings.parts / "jars/flink-connector"
     for jar in (
         *distribution.glob("lib/*.jar"),
         *connector.glob("*.jar"),

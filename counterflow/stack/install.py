@@ -4,7 +4,8 @@
 
 Versions and checksums are in `pins/` (Maven, npm) and in the checkout's `uv.lock` (PyFlink, and the programs of
 `runtimes`). A part counts as installed when its stamp holds the digest of its pins; the stamp is written last, so an
-interrupted installation starts again.
+interrupted installation starts again. Maven, npm and uv fetch; own code only orders them and checks what they fetched,
+since no one of them installs the packages of the others.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import sys
 from counterflow.base.errors import CounterflowError
 from counterflow.pipelines.jobs import all_jobs
 from counterflow.pipelines.submission import Cluster, states
-from counterflow.stack.launch import STABLE_S, Run, now
+from counterflow.stack.launch import STABLE_S, ProcessRecord, now
 from counterflow.stack.part import Part
 from counterflow.stack.settings import StackSettings
 
@@ -18,9 +18,9 @@ def cluster(settings: StackSettings) -> Cluster:
         certificate=settings.flink_certificate,
         kafka=settings.kafka("reader"),
         connection=connection(settings),
-        python=settings.flink_python,
-        environment=settings.flink_environment,
-        checkpoints=settings.flink_checkpoints,
+        python=settings.flink.python,
+        environment=settings.flink.environment,
+        checkpoints=settings.flink.checkpoints,
         ledger=settings.home / "jobs.json",
         end_task_manager=lambda: _end_task_manager(settings),
     )
@@ -28,7 +28,7 @@ def cluster(settings: StackSettings) -> Cluster:
 
 def _end_task_manager(settings: StackSettings) -> None:
     """End the TaskManager, unless it has just started: the known states of its jobs may be those before its start."""
-    run = Run.read(settings.home, "taskmanager")
+    run = ProcessRecord.read(settings.home, "taskmanager")
     if now() - run.started_s > STABLE_S:
         run.end()
 

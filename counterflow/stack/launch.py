@@ -27,7 +27,7 @@ _LONGEST_WAIT_S = 15
 """Short, so that a broker whose disk was full for long serves within half a minute once there is room."""
 
 
-class Run(msgspec.Struct, frozen=True):
+class ProcessRecord(msgspec.Struct, frozen=True):
     """The record of a part's process.
 
     Parameters
@@ -49,7 +49,7 @@ class Run(msgspec.Struct, frozen=True):
     until_s: float | None = None
 
     @classmethod
-    def read(cls, home: Path, part: str) -> Run:
+    def read(cls, home: Path, part: str) -> ProcessRecord:
         """Return the record of a part; an empty one where there is none."""
         try:
             return msgspec.json.decode(_file(home, part).read_bytes(), type=cls)
@@ -81,12 +81,12 @@ class Run(msgspec.Struct, frozen=True):
         """Remaining seconds of the back-off."""
         return 0.0 if self.until_s is None else max(0.0, self.until_s - now())
 
-    def again(self) -> Run:
+    def again(self) -> ProcessRecord:
         """Return the next run, with exponential back-off after consecutive failures: 1, 2, 4, 8, then 15 s."""
         failed = self.started_s > 0 and now() - self.started_s < STABLE_S
         failures = self.failures + 1 if failed else 0
         wait_s = min(2 ** (failures - 1), _LONGEST_WAIT_S) if failures else 0
-        return Run(restarts=self.restarts + 1, failures=failures, until_s=now() + wait_s)
+        return ProcessRecord(restarts=self.restarts + 1, failures=failures, until_s=now() + wait_s)
 
 
 def forget(home: Path, part: str) -> None:
@@ -114,7 +114,7 @@ def _born(pid: int) -> int | None:
 
 def main(home: Path, part: str, stop_s: int, command: list[str]) -> None:
     """Stand in for a program that still runs; then exec the command."""
-    before = Run.read(home, part)
+    before = ProcessRecord.read(home, part)
     if before.alive:
         with suppress(ProcessLookupError):
             select.select([os.pidfd_open(before.pid)], [], [])
@@ -124,7 +124,7 @@ def main(home: Path, part: str, stop_s: int, command: list[str]) -> None:
     clear(home, part)
     _log_to(home / "logs" / f"{part}.log")
     pid = os.getpid()
-    Run(pid, _born(pid) or 0, stop_s, now(), run.restarts, run.failures).write(home, part)
+    ProcessRecord(pid, _born(pid) or 0, stop_s, now(), run.restarts, run.failures).write(home, part)
     os.execvp(command[0], command)  # noqa: S606
 
 

@@ -26,7 +26,7 @@ from counterflow.stack.settings import StackSettings
 _CANCEL_S = 20
 """Seconds for which `down` waits for jobs to end by themselves."""
 _OTHER = "start it with the version that made it, or take another folder: counterflow up --home FOLDER"
-_UNKNOWN = supervision.State("STOPPED")
+_UNKNOWN = supervision.PartState("STOPPED")
 """State of a part that did not exist yet when the supervisor was started."""
 
 
@@ -186,7 +186,7 @@ def _migrate(settings: StackSettings) -> None:
             raise CounterflowError(f"ClickHouse rejected a migration: {error}") from None
 
 
-def _look(settings: StackSettings, part: Part, state: supervision.State) -> PartStatus:
+def _look(settings: StackSettings, part: Part, state: supervision.PartState) -> PartStatus:
     again = {"restarts": state.restarts, "failures": state.failures}
     if not state.pid:
         word = "restarting" if state.state == "BACKOFF" else "stopped"
@@ -206,7 +206,7 @@ def _look(settings: StackSettings, part: Part, state: supervision.State) -> Part
     )
 
 
-def _why(settings: StackSettings, part: Part, state: supervision.State) -> str:
+def _why(settings: StackSettings, part: Part, state: supervision.PartState) -> str:
     """Describe why a part has no process or fails, and name its log."""
     if part.name == "supervisor":
         return "the running parts are unsupervised: counterflow up takes them over"
@@ -225,7 +225,7 @@ def _resident(pid: int, *, children: bool) -> int:
         return 0
 
 
-def _answer(part: Part, state: supervision.State) -> str | None:
+def _answer(part: Part, state: supervision.PartState) -> str | None:
     """Query a part, but only if its own process listens on its ports: another server could answer there as well."""
     try:
         listening = {

@@ -14,7 +14,7 @@ from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
 from counterflow.base.kafka import Kafka, Secret
 from counterflow.base.loopback import is_loopback
-from counterflow.stack.runtimes import java_environment
+from counterflow.stack.flink_files import FlinkFiles
 
 HOST = "127.0.0.1"
 _PREFIX = "COUNTERFLOW_"
@@ -252,42 +252,8 @@ class StackSettings(BaseModel):
         return self.home / "grafana"
 
     @property
-    def flink_home(self) -> Path:
-        """Configuration, checkpoints and scratch files of Flink."""
-        return self.home / "flink"
-
-    @property
-    def flink_library(self) -> Path:
-        """The jars that Flink's processes load."""
-        return self.parts / "flink-library"
-
-    @property
-    def flink_checkpoints(self) -> Path:
-        """Checkpoints, one folder per job id."""
-        return self.flink_home / "checkpoints"
-
-    @property
-    def flink_python(self) -> Path:
-        """The interpreter that has PyFlink."""
-        return self.parts / "flink-venv" / "bin" / "python"
-
-    @property
-    def flink_distribution(self) -> Path:
-        """`FLINK_HOME`: the distribution inside the PyFlink package."""
-        found = sorted((self.parts / "flink-venv" / "lib").glob("python3*/site-packages/pyflink"))
-        if not found:
-            raise CounterflowError(f"Flink is not installed in {self.parts}", hint="counterflow up installs it")
-        return found[0]
-
-    @property
-    def flink_environment(self) -> dict[str, str]:
-        """Additional environment variables of Flink's scripts and a driver."""
-        return {
-            "FLINK_HOME": str(self.flink_distribution),
-            "FLINK_CONF_DIR": str(self.flink_home / "conf"),
-            "FLINK_LIB_DIR": str(self.flink_library),
-            **java_environment(self.parts),
-        }
+    def flink(self) -> FlinkFiles:
+        return FlinkFiles(self.home / "flink", self.parts)
 
     def kafka(self, user: str) -> Kafka:
         """Return the connection of one of Kafka's users (`kafka_users`): SCRAM, over TLS where there is a `tls_ca`."""

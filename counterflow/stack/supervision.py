@@ -25,7 +25,7 @@ from supervisor.xmlrpc import Faults, SupervisorTransport  # type: ignore[import
 
 from counterflow.base import health
 from counterflow.base.errors import CounterflowError
-from counterflow.stack.launch import STABLE_S, Run, forget, now
+from counterflow.stack.launch import STABLE_S, ProcessRecord, forget, now
 from counterflow.stack.part import Part
 from counterflow.stack.settings import StackSettings
 
@@ -35,7 +35,7 @@ _LAUNCH = (sys.executable, "-m", "counterflow.stack.launch")
 _LONGEST_SOCKET = 90  # bytes of path; the kernel allows 107, supervisord appends a process id
 
 
-class State(NamedTuple):
+class PartState(NamedTuple):
     """State of a part.
 
     Parameters
@@ -101,26 +101,28 @@ def alive(settings: StackSettings) -> bool:
         return False
 
 
-def states(settings: StackSettings) -> dict[str, State]:
+def states(settings: StackSettings) -> dict[str, PartState]:
     """Return the state of every part by name, and of the supervisor; without a supervisor only parts that run."""
     try:
         named = {info["name"]: str(info["statename"]) for info in _call(settings, "getAllProcessInfo")}
-        supervisor = {"supervisor": State("RUNNING", pid := _call(settings, "getPID"), _uptime(pid))}
+        supervisor = {"supervisor": PartState("RUNNING", pid := _call(settings, "getPID"), _uptime(pid))}
     except OSError:
         supervisor = {}
         named = {
-            run.stem: "RUNNING" for run in settings.home.glob("run/*.json") if Run.read(settings.home, run.stem).alive
+            run.stem: "RUNNING"
+            for run in settings.home.glob("run/*.json")
+            if ProcessRecord.read(settings.home, run.stem).alive
         }
     return {**supervisor, **{name: _state(settings, name, state) for name, state in named.items()}}
 
 
-def _state(settings: StackSettings, name: str, reported: str) -> State:
-    run = Run.read(settings.home, name)
+def _state(settings: StackSettings, name: str, reported: str) -> PartState:
+    run = ProcessRecord.read(settings.home, name)
     if run.alive:
         failures = run.failures if now() - run.started_s < STABLE_S else 0
-        return State(reported, run.pid, _uptime(run.pid), max(0, run.restarts), failures)
+        return PartState(reported, run.pid, _uptime(run.pid), max(0, run.restarts), failures)
     between = "BACKOFF" if reported in ("RUNNING", "STARTING", "EXITED") and run.restarts >= 0 else reported
-    return State(between, 0, 0, max(0, run.restarts), run.failures, run.wait_s)
+    return PartState(between, 0, 0, max(0, run.restarts), run.failures, run.wait_s)
 
 
 def _uptime(pid: int) -> int:
@@ -134,7 +136,7 @@ def start(settings: StackSettings, name: str) -> None:
     """Start a part without waiting for it; this ends a back-off."""
     if states(settings)[name].state == "BACKOFF":
         stop(settings, name)
-    if not Run.read(settings.home, name).alive:
+    if not ProcessRecord.read(settings.home, name).alive:
         forget(settings.home, name)
     try:
         _call(settings, "startProcess", name, False)
@@ -147,7 +149,7 @@ def stop(settings: StackSettings, name: str) -> None:
     """Stop a part and wait until it is gone."""
     with suppress(xmlrpc.client.Fault, OSError):  # the part or the supervisor has just ended
         _call(settings, "stopProcess", name)
-    Run.read(settings.home, name).end()  # an adopted part is not the supervisor's child
+    ProcessRecord.read(settings.home, name).end()  # an adopted part is not the supervisor's child
 
 
 def shutdown(settings: StackSettings) -> None:

@@ -26,7 +26,7 @@ from counterflow.dashboards.definition import (
 )
 from counterflow.dashboards.frames import Result
 from counterflow.dashboards.macros import All, Range, bucket_s, expand
-from counterflow.dashboards.report.figures import Cell, Figure, Table, figure_of, simple, state_cell
+from counterflow.dashboards.report.figures import Cell, ReportFigure, ReportTable, figure_of, simple, state_cell
 from counterflow.dashboards.report.fitting import fits, platforms
 from counterflow.dashboards.report.pairs import Comparison
 from counterflow.dashboards.report.specs import Spell, state_colour
@@ -77,19 +77,19 @@ class Verdict(NamedTuple):
     intervals: int
     reason: str
     evidence: Mapping[str, Sequence[tuple[str, str]]]
-    figure: Figure | None = None
+    figure: ReportFigure | None = None
 
 
-class Place(NamedTuple):
+class PlacedFigure(NamedTuple):
     """A figure and the number of columns, of 24, that it takes."""
 
-    figure: Figure
+    figure: ReportFigure
     width: int
 
 
-class Part(NamedTuple):
+class BoardRow(NamedTuple):
     title: str
-    places: Sequence[Place]
+    places: Sequence[PlacedFigure]
 
 
 class Chapter(NamedTuple):
@@ -108,7 +108,7 @@ class Section(NamedTuple):
 
     board: Board
     chosen: Sequence[tuple[str, str]]
-    parts: Sequence[Part]
+    parts: Sequence[BoardRow]
     anchor: str = ""
 
 
@@ -150,22 +150,22 @@ class Report(NamedTuple):
     spells: int
     calm: int
     unjudged: int
-    measured: Table
+    measured: ReportTable
     records: int
-    quality: Table
+    quality: ReportTable
     anomalies: int
-    sources: Table
+    sources: ReportTable
     comparison: Comparison | None = None
     notes: Sequence[str] = ()
     findings: Sequence[Any] = ()
 
     @property
-    def drawn(self) -> list[Figure]:
+    def drawn(self) -> list[ReportFigure]:
         """All figures that the page draws, including those of verdicts."""
         return [*(one.figure for one in self.verdicts if one.figure), *self.figures]
 
     @property
-    def figures(self) -> list[Figure]:
+    def figures(self) -> list[ReportFigure]:
         """All figures of boards, in order."""
         return [place.figure for section in self.sections for part in section.parts for place in part.places]
 
@@ -203,7 +203,7 @@ def collect(
     with ThreadPoolExecutor(workers) as pool:
         found = pool.map(lambda place: place[0].figure(charts()[place[1]]), places)
         figures = dict(zip(places, found, strict=True))
-    drawn = {place: one for place, one in figures.items() if isinstance(one, Figure) and not one.instead}
+    drawn = {place: one for place, one in figures.items() if isinstance(one, ReportFigure) and not one.instead}
     sections: list[Section] = []
     times: Counter[str] = Counter()
     for board, of, about in wanted:
@@ -231,7 +231,7 @@ def collect(
         [name for name in there if not systems or name in systems],
         [name for name in systems if name not in there],
         sections,
-        [(one.chart.title, one.instead) for one in figures.values() if isinstance(one, Figure) and one.instead],
+        [(one.chart.title, one.instead) for one in figures.values() if isinstance(one, ReportFigure) and one.instead],
         [(charts()[name].title, one) for (_, name), one in figures.items() if isinstance(one, str)],
         trouble,
         _counted(judged, "spells"),
@@ -283,17 +283,17 @@ def _wanted(
     return sorted(suited, key=lambda board: (board.uid in LAST, board.uid not in FIRST, board.platform is None))
 
 
-def _parts(board: Board, drawn: Mapping[str, Figure]) -> list[Part]:
+def _parts(board: Board, drawn: Mapping[str, ReportFigure]) -> list[BoardRow]:
     """Return the rows of a board that have figures; a chart appears once, where it comes first."""
     left = dict(drawn)
 
-    def of(panels: Sequence[Panel]) -> list[Place]:
-        return [Place(left.pop(panel.chart), panel.width) for panel in panels if panel.chart in left]
+    def of(panels: Sequence[Panel]) -> list[PlacedFigure]:
+        return [PlacedFigure(left.pop(panel.chart), panel.width) for panel in panels if panel.chart in left]
 
-    return [Part(row.title, found) for row in board.rows if (found := of(row.panels))]
+    return [BoardRow(row.title, found) for row in board.rows if (found := of(row.panels))]
 
 
-def _verdict(row: Mapping[str, Any], drawn: Figure | None = None) -> Verdict:
+def _verdict(row: Mapping[str, Any], drawn: ReportFigure | None = None) -> Verdict:
     return Verdict(
         state_cell(str(row["state"])),
         plain(f"{row['system']} / {row['entity']}"),
@@ -342,7 +342,7 @@ class _Scope:
         self._lock = Lock()
         self._usual_s: dict[str, int] = {}
 
-    def figure(self, chart: Chart) -> Figure | str:
+    def figure(self, chart: Chart) -> ReportFigure | str:
         """Return a chart with its rows, or the server's reason for a refusal."""
         begin, end, _ = self._shown
         usual_s = self._usual(chart)
@@ -354,7 +354,7 @@ class _Scope:
         except ClickHouseError as error:
             return plain(str(error).split(". (")[0])
 
-    def spell(self, row: Mapping[str, Any], place: int) -> Figure | None:
+    def spell(self, row: Mapping[str, Any], place: int) -> ReportFigure | None:
         """Return a chart of a verdict around its spell; None where its rule has no chart or nothing can be drawn."""
         chart = verdict_charts().get(row["rule"])
         if chart is None:
@@ -391,7 +391,7 @@ class _Scope:
         names = [column.name for column in result.columns]
         return [dict(zip(names, row, strict=True)) for row in result.rows]
 
-    def sources(self, names: set[str]) -> Table:
+    def sources(self, names: set[str]) -> ReportTable:
         """Return tables and views with a description of their rows."""
         listed = ",".join(f"'{name}'" for name in sorted(names)) or "''"
         there = f"database = 'counterflow' AND name IN ({listed})"

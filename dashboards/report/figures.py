@@ -27,7 +27,7 @@ class Cell(NamedTuple):
     colour: str | None = None
 
 
-class Table(NamedTuple):
+class ReportTable(NamedTuple):
     """Numbers in words; `more` rows are not shown."""
 
     head: Sequence[str]
@@ -35,7 +35,7 @@ class Table(NamedTuple):
     more: int = 0
 
 
-class Figure(NamedTuple):
+class ReportFigure(NamedTuple):
     """A chart of the report.
 
     Parameters
@@ -55,7 +55,7 @@ class Figure(NamedTuple):
     sql: str
     instead: str = ""
     spec: dict[str, Any] | None = None
-    table: Table = Table((), ())
+    table: ReportTable = ReportTable((), ())
     points: Sequence[Sequence[float | None]] = ()
     over: Mapping[str, Any] | None = None
     words: str = ""
@@ -70,14 +70,14 @@ class Figure(NamedTuple):
 
 def figure_of(
     chart: Chart, sql: str, result: Result, shown: Range, spell: specs.Spell | None = None, usual_s: int = 0
-) -> Figure:
+) -> ReportFigure:
     """Return a chart with its rows, over time with a spell shaded; instead of rows that cannot be drawn, the reason.
 
     `usual_s` is the usual interval of the data, 0 where that of the chart counts.
     """
     if not points(chart, result):
-        return Figure(chart, sql, place=chart.name, instead=chart.empty)
-    made = Figure(chart, sql, place=chart.name, notes=[_limit(limit, chart) for limit in chart.thresholds])
+        return ReportFigure(chart, sql, place=chart.name, instead=chart.empty)
+    made = ReportFigure(chart, sql, place=chart.name, notes=[_limit(limit, chart) for limit in chart.thresholds])
     try:
         match chart.shape:
             case "bars" | "area" | "lines":
@@ -97,7 +97,7 @@ def figure_of(
             case _:
                 return made._replace(table=table(chart, result))
     except FrameError as error:
-        return Figure(chart, sql, place=chart.name, instead=f"This could not be drawn: {error}.")
+        return ReportFigure(chart, sql, place=chart.name, instead=f"This could not be drawn: {error}.")
 
 
 def _over(shown: Range, **more: Any) -> dict[str, Any]:
@@ -105,7 +105,9 @@ def _over(shown: Range, **more: Any) -> dict[str, Any]:
     return {"begin": begin, "end": end, **more}
 
 
-def _over_time(made: Figure, over: Drawn, shown: Range, bridge_ms: float, spell: specs.Spell | None) -> Figure:
+def _over_time(
+    made: ReportFigure, over: Drawn, shown: Range, bridge_ms: float, spell: specs.Spell | None
+) -> ReportFigure:
     rows, parts = [], []
     units = {series.unit for series in over.series}
     unit = units.pop() if len(units) == 1 else ""
@@ -133,7 +135,7 @@ def _over_time(made: Figure, over: Drawn, shown: Range, bridge_ms: float, spell:
             bridge=bridge_ms,
             units=[looks().units[series.unit].text for series in over.series],
         ),
-        table=Table(
+        table=ReportTable(
             (headed("Series", unit) if unit else "Series", "Highest", "At, UTC", "Lowest", "Last", "Points"), rows
         ),
         points=every,
@@ -142,7 +144,7 @@ def _over_time(made: Figure, over: Drawn, shown: Range, bridge_ms: float, spell:
     )
 
 
-def table(chart: Chart, result: Result, most: int = MOST_ROWS) -> Table:
+def table(chart: Chart, result: Result, most: int = MOST_ROWS) -> ReportTable:
     """Return rows in words, without the columns that serve Grafana's links alone."""
     hidden = {column for link in chart.links for column in link.variables.values() if column.endswith("_ms")}
     hidden |= {link.by for link in chart.links}
@@ -174,7 +176,7 @@ def table(chart: Chart, result: Result, most: int = MOST_ROWS) -> Table:
         else heads.get(column.name, column.name)
         for _, column in kept
     ]
-    return Table(named, rows, max(0, len(result.rows) - most))
+    return ReportTable(named, rows, max(0, len(result.rows) - most))
 
 
 def _spark(values: Sequence[Any], unit: str) -> str:
@@ -197,9 +199,9 @@ def _length(seconds: int) -> str:
     return f"{seconds} seconds"
 
 
-def simple(head: Sequence[str], rows: Sequence[Sequence[object]], more: int = 0) -> Table:
+def simple(head: Sequence[str], rows: Sequence[Sequence[object]], more: int = 0) -> ReportTable:
     """Return rows of text, numbers and None as a table."""
-    return Table(
+    return ReportTable(
         head, [[Cell(figure(value, "count"), number(value) is not None) for value in row] for row in rows], more
     )
 

@@ -17,7 +17,7 @@ from counterflow.base.caches import cached
 from counterflow.dashboards.definition import looks
 from counterflow.dashboards.report import specs
 from counterflow.dashboards.report.collect import Report
-from counterflow.dashboards.report.figures import Figure
+from counterflow.dashboards.report.figures import ReportFigure
 from counterflow.dashboards.report.words import moment, visible
 
 FOLDER = Path(__file__).parent
@@ -66,7 +66,7 @@ def _bundle() -> Markup:
     return Markup(script)  # noqa: S704
 
 
-def pictures(figure: Figure) -> dict[str, bytes]:
+def pictures(figure: ReportFigure) -> dict[str, bytes]:
     """Return a chart as SVG and PNG, by the ending of their names; none for a table or a stat."""
     if figure.spec is None:
         return {}

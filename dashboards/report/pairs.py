@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from counterflow.dashboards.definition import looks
-from counterflow.dashboards.report.figures import Table
+from counterflow.dashboards.report.figures import ReportTable
 
 
 class Value(NamedTuple):
@@ -50,13 +50,13 @@ class Topic(NamedTuple):
 
     title: str
     pairs: Sequence[Pair]
-    table: Table
+    table: ReportTable
 
 
 class Comparison(NamedTuple):
     """Runs, the baseline first, with warnings to read before they are compared."""
 
-    runs: Table
+    runs: ReportTable
     warnings: Sequence[str]
     topics: Sequence[Topic]
 

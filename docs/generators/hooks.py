@@ -1,7 +1,8 @@
 """Hooks of MkDocs: fill the generated parts into pages, and add the pages that lie in the folder of what they describe.
 
 In a page, a line `<!-- generated: NAME -->` stands for the part NAME of `PARTS`. The README of a format,
-`collectors/formats/<format>/README.md`, is the page `formats/<format>.md`, that of a job is `jobs/<job>.md`.
+`collectors/formats/<format>/README.md`, is the page `formats/<format>.md`, that of a job `jobs/<job>.md`, that of an
+alert `runbooks/<alert>.md`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from counterflow.analysis.queries import queries
 from counterflow.cli import cli
 from counterflow.schemas.definition import datasets
 from counterflow.schemas.mapping import mappings
-from docs.generators import checks, cookbook, dictionary, elsewhere, formats, jobs, reference
+from docs.generators import alerts, checks, cookbook, dictionary, elsewhere, formats, jobs, reference
 from tests.faults import table as faults
 from tests.golden import matrix
 
@@ -28,12 +29,14 @@ if TYPE_CHECKING:
 BELOW: Mapping[str, Callable[[], list[Any]]] = {
     "formats/index.md": formats.navigation,
     "kpis/index.md": jobs.navigation,
+    "alerts.md": alerts.navigation,
 }
 """What stands in the navigation below a page."""
 EXAMPLE = elsewhere.CHECKOUT / "collectors/agent.example.yaml"
 PARTS: Mapping[str, Callable[[], str]] = {
     "agent_example": lambda: f"```yaml\n{EXAMPLE.read_text(encoding='utf-8')}```",
     "agent_settings": reference.agent_settings,
+    "alerts": alerts.table,
     "checks": checks.tables,
     "commands": lambda: reference.commands(cli),
     "datasets": lambda: dictionary.data_dictionary(datasets().values(), mappings()),
@@ -51,7 +54,7 @@ _LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#\s]+\.md)")
 
 def outside() -> dict[str, str]:
     """Return the pages outside docs/: the path of each file in the checkout, by its path on the site."""
-    return {page.on_site: page.path for page in (*formats.pages(), *jobs.pages())}
+    return {page.on_site: page.path for page in (*formats.pages(), *jobs.pages(), *alerts.pages())}
 
 
 def filled(markdown: str) -> str:
@@ -79,7 +82,7 @@ def linked(markdown: str, site_path: str, pages: Mapping[str, str]) -> str:
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Put the pages outside docs/ into the navigation."""
+    """Put the pages that are not named in mkdocs.yml into the navigation."""
     for section in config.nav or []:
         for entries in section.values():
             for index, below in BELOW.items():

@@ -20,12 +20,15 @@ from counterflow.schemas.definition import datasets
 RELATIVE = 1e-9
 """Two figures are equal within this share of the greater: a float sum depends on the order of its terms."""
 
+_STEPS = {
+    "judge": "a verdict depends on earlier verdicts and their arrival; its input is audited and can be judged again "
+    "with: counterflow rules replay {job}",
+    "wire": "the hops are followed in Python; link_load is audited against the wires that are stored",
+}
 NOT_AUDITED: Mapping[str, str] = {
-    rule: "a verdict depends on earlier verdicts and their arrival; its input is audited and can be judged again with: "
-    f"counterflow rules replay {rule}"
-    for rule in ("log_ceiling", "roce_cap")
-} | {"link_wire": "the hops are followed in Python; link_load is audited against the wires that are stored"}
-"""Jobs without a recomputation, and why."""
+    name: _STEPS[job.step.name].format(job=name) for name, job in all_jobs().items() if job.step
+}
+"""Jobs without a recomputation, those with a step in Python, and why."""
 
 _TEMPLATE = """
 SELECT

@@ -121,7 +121,7 @@ def judge(client: ClickHouse, name: str, begin: datetime, end: datetime, system:
     rule, job = rules()[name], all_jobs()[name]
     parameters = rule.parameters()
     begin_ms = begin.timestamp() * 1000
-    places: dict[tuple[str, ...], verdicts.Place] = {}
+    places: dict[tuple[str, ...], verdicts.SeriesPlace] = {}
 
     def judged(rows: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
         for of, series in groupby(rows, key=lambda row: tuple(row[name] for name in _ENTITY)):

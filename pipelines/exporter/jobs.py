@@ -21,7 +21,7 @@ _TIMEOUT_S = 1.5  # a request
 _PATIENCE_S = 3.0  # all requests: a scrape may take ten
 
 
-class _State(NamedTuple):
+class _JobState(NamedTuple):
     running: bool
     checkpointed: datetime | None
     failed_checkpoints: int
@@ -72,10 +72,10 @@ class Jobs(Collector):
         yield from (up, running, newest, failed)
 
 
-def _states(connect: Callable[[], httpx.Client]) -> dict[str, _State] | None:
+def _states(connect: Callable[[], httpx.Client]) -> dict[str, _JobState] | None:
     """Return the jobs of a cluster; None where it does not answer, or too slowly."""
     end = time.monotonic() + _PATIENCE_S
-    found: dict[str, _State] = {}
+    found: dict[str, _JobState] = {}
     try:
         with connect() as http:  # anew each time: a certificate may have been renewed
             flink = Flink(http)
@@ -83,7 +83,7 @@ def _states(connect: Callable[[], httpx.Client]) -> dict[str, _State] | None:
                 if time.monotonic() > end:
                     return None
                 if job["name"] in all_jobs():
-                    found[job["name"]] = _State(job["state"] == "RUNNING", *flink.checkpoints(job["jid"]))
+                    found[job["name"]] = _JobState(job["state"] == "RUNNING", *flink.checkpoints(job["jid"]))
     except (httpx.HTTPError, OSError):
         return None
     return found

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from counterflow.base.clickhouse import wire
-from counterflow.schemas.definition import Figure, Watched, datasets
+from counterflow.schemas.definition import Watched, WatchedFigure, datasets
 
 
 @cache
@@ -65,7 +65,7 @@ ORDER BY {key}
 LIMIT {{most:UInt64}}"""
 
 
-def _figure(figure: Figure, of: Watched) -> str:
+def _figure(figure: WatchedFigure, of: Watched) -> str:
     number = f"{figure.factor} * ({' + '.join(map(_name, figure.columns))})"
     allowed = [f"{_name(column)} IN {wire(column, list(values))}" for column, values in of.where.items()]
     return f"if({' AND '.join(allowed)}, {number}, NULL)" if allowed else number

@@ -11,7 +11,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from itertools import groupby
 from typing import cast
 
@@ -29,11 +29,11 @@ from counterflow.pipelines.landing.batch import Limits, Message
 from counterflow.pipelines.landing.broker import Broker
 from counterflow.pipelines.landing.caught_up import CaughtUp
 from counterflow.pipelines.landing.ends import Ends
-from counterflow.pipelines.landing.lane import Key, Lane
+from counterflow.pipelines.landing.lane import Key, Lane, Lanes
 from counterflow.pipelines.landing.refresher import Refresher
 from counterflow.pipelines.landing.refusals import WINDOW, Refusals
 from counterflow.pipelines.landing.stillness import END_S, PROBLEM_S, Stillness
-from counterflow.pipelines.landing.writer import Abandoned, Landed, ShardAway, Writer
+from counterflow.pipelines.landing.writer import Abandoned, LandedBatch, ShardAway, Writer
 from counterflow.schemas.definition import datasets
 
 _FETCH = 500  # messages per read, at most: frames of up to 1 MiB
@@ -83,9 +83,7 @@ class Lander:
         self._admin = AdminClient(self._broker.client)
         self._consumer = Consumer({**self._broker.consumer, "on_commit": self._committed})
         self._in_group = False
-        self._landed: dict[Key, int] = {}
-        """The next offset to land of each assigned partition."""
-        self._lanes: dict[object, Lane] = {}
+        self._lanes = Lanes(by_partition=writer.sharded)
         self._read_at = time.monotonic()
         self._watched_at = 0.0
         self._stillness = Stillness()
@@ -134,7 +132,7 @@ class Lander:
         ]
         found += [
             f"{lane.topic}: {lane.failures} inserts in a row failed, the last with: {lane.problem}"
-            for lane in [*self._lanes.values()]
+            for lane in self._lanes
             if lane.failures
         ]
         if problem := self._broker.problem:
@@ -156,10 +154,10 @@ class Lander:
         does not poll to another.
         """
         self._read_at = time.monotonic()
-        if self._full:
-            wait(self._inserts(), 1.0, FIRST_COMPLETED)
+        if self._lanes.size > _HELD:
+            wait(self._lanes.inserts, 1.0, FIRST_COMPLETED)
             self._collect(self._consumer.consume(1, 0))
-        elif any(lane.messages or lane.insert for lane in self._lanes.values()):
+        elif any(lane.messages or lane.insert for lane in self._lanes):
             self._collect(self._consumer.consume(_FETCH, _FETCH_S))
         elif first := self._consumer.consume(1, _IDLE_S):
             self._collect(first)  # before the next call, in which partitions may be revoked
@@ -170,10 +168,6 @@ class Lander:
         for number, of_number in groupby(read, KafkaMessage.partition):
             for topic, run in groupby(of_number, KafkaMessage.topic):
                 self._queue((topic or "", number or 0), list(run))
-
-    @property
-    def _full(self) -> bool:
-        return sum(lane.size + lane.inserting_size for lane in self._lanes.values()) > _HELD
 
     def _queue(self, key: Key, messages: list[KafkaMessage]) -> None:
         """Add messages of a partition to their lane; while that is paused they are dropped, and read again later."""
@@ -190,26 +184,13 @@ class Lander:
                 else:
                     log.warning("kafka", topic=message.topic(), error=error.str())
             messages = [message for message in messages if message.error() is None]
-        if key not in self._landed or (lane := self._lane(key)).paused:
-            return
-        if messages:
-            lane.messages += cast("list[Message]", messages)
-            lane.size += sum(map(len, messages))
-            end = max(end or 0, (messages[-1].offset() or 0) + 1)
-        if end is not None:
-            lane.read[key] = end
-
-    def _lane(self, key: Key) -> Lane:
-        name = key if self._writer.sharded else key[0]
-        return self._lanes.setdefault(name, Lane(key[0]))
-
-    def _inserts(self) -> list[Future[Landed]]:
-        return [lane.insert for lane in self._lanes.values() if lane.insert]
+        if key in self._lanes.landed and not (lane := self._lanes.lane(key)).paused:
+            lane.add(key, cast("list[Message]", messages), end)
 
     def _finish(self) -> None:
         """Collect the results of finished inserts, and commit the offsets of what landed."""
         landed = False
-        for lane in self._lanes.values():
+        for lane in self._lanes:
             if not (lane.insert and lane.insert.done()):
                 continue
             insert, lane.insert, lane.inserting_size = lane.insert, None, 0
@@ -225,12 +206,10 @@ class Lander:
             self._consumer.commit(asynchronous=True)
 
     def _advance(self, offsets: Mapping[Key, int]) -> None:
-        ours = {key: offset for key, offset in offsets.items() if offset > self._landed.get(key, offset)}
-        self._landed |= ours
-        if ours:
-            self._consumer.store_offsets(offsets=[TopicPartition(*key, offset) for key, offset in ours.items()])
+        if moved := self._lanes.advance(offsets):
+            self._consumer.store_offsets(offsets=_at(moved))
 
-    def _count(self, lane: Lane, landed: Landed) -> None:
+    def _count(self, lane: Lane, landed: LandedBatch) -> None:
         dataset = self._tables[lane.topic]
         if self._refresher:
             self._refresher.landed = True
@@ -264,7 +243,7 @@ class Lander:
 
     def _pause_topic(self, topic: str) -> None:
         """Begin no batch of the topic any more."""
-        for lane in self._lanes.values():
+        for lane in self._lanes:
             if lane.topic == topic:
                 self._pause(lane)
         metrics.STOPPED.labels(topic).set(1)
@@ -274,18 +253,14 @@ class Lander:
             refused=self._refusals.paused[topic],
         )
 
-    def _partitions(self, lane: Lane) -> list[TopicPartition]:
-        """Return the assigned partitions of a lane, at the next offset to land."""
-        return [TopicPartition(*key, offset) for key, offset in self._landed.items() if self._lane(key) is lane]
-
     def _pause(self, lane: Lane) -> None:
         lane.paused = True
         lane.forget()
-        self._consumer.pause(self._partitions(lane))
+        self._consumer.pause(_at(self._lanes.partitions(lane)))
 
     def _resume(self, lane: Lane) -> None:
         """Read on behind what landed."""
-        partitions = self._partitions(lane)
+        partitions = _at(self._lanes.partitions(lane))
         try:
             for partition in partitions:
                 self._consumer.seek(partition)
@@ -299,7 +274,7 @@ class Lander:
     def _start(self, pool: ThreadPoolExecutor) -> None:
         """Insert what is due, of the lane that waited longest first; read again what failed a while ago."""
         now = time.monotonic()
-        for lane in sorted(self._lanes.values(), key=lambda lane: lane.begun_at):
+        for lane in sorted(self._lanes, key=lambda lane: lane.begun_at):
             if lane.insert or lane.topic in self._refusals.paused:
                 continue
             if lane.paused:
@@ -307,8 +282,8 @@ class Lander:
                     self._resume(lane)
             elif lane.messages:
                 whole = len(lane.messages) >= self._limits.messages or lane.size >= self._limits.size
-                due = whole or self._full or now - lane.begun_at >= self._limits.pause_s
-                if due and len(self._inserts()) < _INSERTS:
+                due = whole or self._lanes.size > _HELD or now - lane.begun_at >= self._limits.pause_s
+                if due and len(self._lanes.inserts) < _INSERTS:
                     lane.begun_at = now
                     lane.insert = pool.submit(self._writer.land, lane.topic, lane.next_batch(self._limits))
             elif lane.read:  # the end of partitions, behind markers of transactions
@@ -321,13 +296,12 @@ class Lander:
         if now - self._watched_at < 1:
             return
         self._watched_at = now
-        ends = self._ends.known(self._landed)
-        lag = {key: ends[key] - offset for key, offset in self._landed.items() if key in ends}
+        landed = self._lanes.landed
+        ends = self._ends.known(landed)
+        lag = {key: ends[key] - offset for key, offset in landed.items() if key in ends}
         for key, found in lag.items():
             metrics.LAG.labels(*key).set(max(0, found))
-        self._stillness.look(
-            {key: self._landed[key] for key, found in lag.items() if found > 0 and not self._explained(key)}
-        )
+        self._stillness.look({key: landed[key] for key, found in lag.items() if found > 0 and not self._explained(key)})
         if (still_s := self._stillness.longest_s) > END_S:
             raise CounterflowError(
                 f"messages wait in Kafka, and none landed for {still_s:.0f} s, though Kafka and ClickHouse answer",
@@ -341,19 +315,19 @@ class Lander:
 
         Kafka or ClickHouse does not answer, or landing of the topic is paused for too many rejects.
         """
-        lane = self._lane(key)
-        waits_for_clickhouse = bool(lane.insert or lane.failures) or len(self._inserts()) >= _INSERTS
+        lane = self._lanes.lane(key)
+        waits_for_clickhouse = bool(lane.insert or lane.failures) or len(self._lanes.inserts) >= _INSERTS
         return not self._broker.answers or waits_for_clickhouse or lane.topic in self._refusals.paused
 
     @property
     def _refreshes(self) -> bool:
         """Whether this lander is the one of its group that refreshes what sums over rows."""
-        return (datasets()["manifest"].topic, 0) in self._landed
+        return (datasets()["manifest"].topic, 0) in self._lanes.landed
 
     def _finish_open_inserts(self) -> None:
         """Finish the inserts in flight, without retries or further halving."""
         self._writer.abandoned.set()
-        wait(self._inserts())
+        wait(self._lanes.inserts)
         self._writer.abandoned.clear()
         self._finish()
 
@@ -368,8 +342,8 @@ class Lander:
                 raise KafkaException(found.error)
             key = found.topic, found.partition
             oldest, _ = consumer.get_watermark_offsets(TopicPartition(*key), timeout=_KAFKA_TIMEOUT_S) or (0, 0)
-            self._landed[key] = max(oldest, found.offset)
-            begin.append(TopicPartition(*key, self._landed[key]))
+            self._lanes.landed[key] = max(oldest, found.offset)
+            begin.append(TopicPartition(*key, self._lanes.landed[key]))
             if 0 <= found.offset < oldest:
                 metrics.EXPIRED.labels(self._tables[found.topic]).inc(oldest - found.offset)
                 log.error(
@@ -382,7 +356,7 @@ class Lander:
         consumer.incremental_assign(begin)
         consumer.store_offsets(offsets=begin)  # committed where nothing was: else nobody would miss what Kafka deletes
         consumer.resume(begin)
-        if waiting := [at for at in begin if self._lane((at.topic, at.partition)).paused]:
+        if waiting := [at for at in begin if self._lanes.lane((at.topic, at.partition)).paused]:
             consumer.pause(waiting)
         log.info("assigned", partitions=len(begin))
 
@@ -397,14 +371,9 @@ class Lander:
     def _forget(self, partitions: Iterable[TopicPartition]) -> None:
         """Drop what was read of partitions that are no longer assigned."""
         gone = {(partition.topic, partition.partition) for partition in partitions}
-        for key in gone:
-            if self._landed.pop(key, None) is not None:
-                metrics.LAG.remove(*map(str, key))
-        for lane in self._lanes.values():
-            lane.messages = [m for m in lane.messages if (m.topic(), m.partition()) not in gone]
-            lane.size = sum(map(len, lane.messages))
-            lane.read = {key: offset for key, offset in lane.read.items() if key not in gone}
-            lane.inserting = {key: offset for key, offset in lane.inserting.items() if key not in gone}
+        for key in gone & self._lanes.landed.keys():
+            metrics.LAG.remove(*map(str, key))
+        self._lanes.give_up(gone)
         log.info("revoked", partitions=len(gone))
 
     def _ends_now(self) -> dict[Key, int]:
@@ -415,7 +384,11 @@ class Lander:
             raise self._broker.failure(error.args[0]) from error
 
     def _has(self, caught_up: CaughtUp) -> bool:
-        return self._in_group and caught_up.reached(self._landed, self._refusals.paused)
+        return self._in_group and caught_up.reached(self._lanes.landed, self._refusals.paused)
+
+
+def _at(offsets: Mapping[Key, int]) -> list[TopicPartition]:
+    return [TopicPartition(*key, offset) for key, offset in offsets.items()]
 
 
 _STOPS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from counterflow.pipelines.landing.writer import Landed
+from counterflow.pipelines.landing.writer import LandedBatch
 
 WINDOW = 10_000
 """Rows of a topic over which the share is computed; also the divisor while fewer have been seen."""
@@ -33,7 +33,7 @@ class Refusals:
         """Topics with too many rejects, and the first error of the last batch."""
         self._outcomes: dict[str, tuple[Outcome, ...]] = {}
 
-    def count(self, topic: str, landed: Landed) -> bool:
+    def count(self, topic: str, landed: LandedBatch) -> bool:
         """Count a batch, and return whether its topic is paused from now on."""
         refused = sum(refusal.rows for refusal in landed.refused)
         batch = Outcome(landed.rows + refused, refused)

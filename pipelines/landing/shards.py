@@ -19,18 +19,17 @@ from zlib import crc32
 
 import msgspec
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from counterflow.base.errors import CounterflowError
+from counterflow.base.strict import Strict
 from counterflow.pipelines.landing.batch import Message
 
 _HINT = "docs/cluster.md has an example of a map of shards"
 
 
-class Rule(BaseModel):
+class Rule(Strict):
     """Systems and days, and the shards that share them; of several rules that apply the last decides."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     shards: Annotated[tuple[str, ...], Field(min_length=1)]
     """A system's shard is the one at the remainder of CRC-32 of its name. Agents choose the partition in the same way:
@@ -46,10 +45,8 @@ class Rule(BaseModel):
         return begun and any(fnmatchcase(system, pattern) for pattern in self.systems)
 
 
-class ShardMap(BaseModel):
+class ShardMap(Strict):
     """All shards by name, each with the HTTP address of its server, and the rules."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     shards: Annotated[dict[str, str], Field(min_length=1)]
     rules: Annotated[tuple[Rule, ...], Field(min_length=1)]

@@ -55,7 +55,7 @@ class ShardAway(Exception):  # noqa: N818 - of another server
     """A shard does not answer, so no message of a batch that has rows for it is inserted anywhere."""
 
 
-class Landed(NamedTuple):
+class LandedBatch(NamedTuple):
     """Outcome of a batch: rows inserted, bytes of its messages, and what was rejected."""
 
     rows: int
@@ -90,7 +90,7 @@ class Writer:
         """Whether rows go to several servers, of which some may be away."""
         return len(self._clients) > 1
 
-    def land(self, topic: str, messages: Sequence[Message]) -> Landed:
+    def land(self, topic: str, messages: Sequence[Message]) -> LandedBatch:
         """Insert the messages of a topic, and keep what is refused as dead letters.
 
         Repeating it after an exception or a kill changes nothing that a query sees: rows and dead letters replace
@@ -111,7 +111,7 @@ class Writer:
         for shard, part in parts.items():
             refused += self._insert(shard, topic, part)
         self._keep_refused(refused)
-        return Landed(whole - sum(refusal.rows for refusal in refused), sum(map(len, messages)), refused)
+        return LandedBatch(whole - sum(refusal.rows for refusal in refused), sum(map(len, messages)), refused)
 
     def _whole(self, messages: Sequence[Message]) -> Mapping[str, Sequence[Message]]:
         return {self._first: messages}

@@ -74,7 +74,7 @@ WORSE: dict[str, int] = {OK: 0, UNKNOWN: 0, STALE: 0, PATH_DEGRADED: 1, WARNING:
 ZHPF, ZHL = PATHS = ("zhpf", "zhl")
 
 
-class Interval(NamedTuple):
+class LogInterval(NamedTuple):
     """One interval of the active log of one Db2 subsystem; None is unknown.
 
     Parameters
@@ -129,7 +129,7 @@ COLUMNS: dict[str, _row.Column] = {
 """Columns of `log_load`, or of a replayed file, with the fields of an interval, and the reader of each."""
 
 
-class State(NamedTuple):
+class LogState(NamedTuple):
     """State of one subsystem, carried from interval to interval.
 
     Parameters
@@ -186,7 +186,7 @@ class _Figures(NamedTuple):
 
 class Evidence(NamedTuple):
     parameters: Parameters
-    interval: Interval
+    interval: LogInterval
     rule: str | None = None
     figures: _Figures | None = None
     clearing: int = 0
@@ -216,7 +216,7 @@ OF_THE_SERIES = ("stale_after", "gap_factor", "forget_after_s")
 NO_CEILING = "no ceiling is configured"
 
 
-def judge(parameters: Parameters, state: State, interval: Interval) -> tuple[State, Verdict]:
+def judge(parameters: Parameters, state: LogState, interval: LogInterval) -> tuple[LogState, Verdict]:
     """Return the next state and the verdict of `interval`, which follows those that made `state`."""
     p, i, now = parameters, interval, interval.ts.timestamp()
     if state.newest_s is None or now > state.newest_s:
@@ -234,7 +234,7 @@ def judge(parameters: Parameters, state: State, interval: Interval) -> tuple[Sta
     learnt = state.learned.plus(rate) if shows_most else state.learned
     ceiling = i.ceiling_mb_s or (limit.value if limit and limit.usable else None)
     if not ceiling:
-        state = State(
+        state = LogState(
             near=(*state.near, False)[-p.warn_window :],
             rates=rates,
             quiet_ms=state.quiet_ms,
@@ -275,7 +275,7 @@ def judge(parameters: Parameters, state: State, interval: Interval) -> tuple[Sta
     if i.log_write_ms is not None and ratio < p.latency_below and shown != PATH_DEGRADED:
         quiet_ms = (*quiet_ms, i.log_write_ms)[-p.latency_window :]
     counts_kept = clearing if shown == before else 0
-    state = State(
+    state = LogState(
         shown,
         counts_kept,
         0,
@@ -293,7 +293,7 @@ def judge(parameters: Parameters, state: State, interval: Interval) -> tuple[Sta
     return state, Verdict(shown, signal, False, reason, Evidence(p, i, rule, figures, clearing, learned=limit))
 
 
-def learned(parameters: Parameters, state: State) -> Limit | None:
+def learned(parameters: Parameters, state: LogState) -> Limit | None:
     """Return the ceiling in MB/s of one copy that was learned for the state's path and configuration, if any."""
     return state.learned.highest(parameters.learn_least, parameters.learn_spread)
 
@@ -311,7 +311,7 @@ def _in_words(limit: Limit) -> str:
     )
 
 
-def _begun_anew(p: Parameters, state: State, i: Interval, now: float) -> State:
+def _begun_anew(p: Parameters, state: LogState, i: LogInterval, now: float) -> LogState:
     """Forget state, counts, rates and medians after a long silence and a change of path or ceiling.
 
     Unknown is not a change: the last known path and ceiling count.
@@ -319,13 +319,13 @@ def _begun_anew(p: Parameters, state: State, i: Interval, now: float) -> State:
     path, ceiling = i.path or state.path, i.ceiling_mb_s or state.ceiling_mb_s
     changed = (state.path or path, state.ceiling_mb_s or ceiling) != (path, ceiling)
     silent = state.usable_s is not None and now - (i.interval_s or 0) - state.usable_s > p.forget_after_s
-    kept = State() if changed or silent else state
+    kept = LogState() if changed or silent else state
     since = None if i.ceiling_since is None else i.ceiling_since.astimezone(UTC).isoformat()
     learned_here = state.learned.under((path, since))
     return kept._replace(path=path, ceiling_mb_s=ceiling, learned=learned_here)
 
 
-def _stale(p: Parameters, state: State, i: Interval, now: float, why: str) -> tuple[State, Verdict]:
+def _stale(p: Parameters, state: LogState, i: LogInterval, now: float, why: str) -> tuple[LogState, Verdict]:
     """Keep state and counts; an interval of the past changes nothing at all."""
     if state.newest_s is None or now > state.newest_s:
         stale = state.stale + 1
@@ -339,7 +339,7 @@ def _stale(p: Parameters, state: State, i: Interval, now: float, why: str) -> tu
     return state, Verdict(shown, None, True, why, Evidence(p, i, clearing=state.clearing, stale=state.stale))
 
 
-def _no_verdict(p: Parameters, state: State, i: Interval, now: float) -> str | None:
+def _no_verdict(p: Parameters, state: LogState, i: LogInterval, now: float) -> str | None:
     """Return why the interval's place in the series allows no verdict, if so."""
     if i.reset:
         return "the counters restarted"
@@ -366,7 +366,7 @@ def _variation(rates: tuple[float, ...]) -> float | None:
 
 
 def _pressure(
-    p: Parameters, quiet_ms: tuple[float, ...], i: Interval
+    p: Parameters, quiet_ms: tuple[float, ...], i: LogInterval
 ) -> tuple[bool | None, float | None, float | None, str]:
     """Return whether threads wait for the log, their share, the median used for it, and the finding in words."""
     waits, waiting, active = i.waits_delta, i.waiting_threads, i.active_threads
@@ -402,7 +402,7 @@ def _slow(
     return holds, None, median, words
 
 
-def _cpu_free(p: Parameters, i: Interval) -> bool | None:
+def _cpu_free(p: Parameters, i: LogInterval) -> bool | None:
     """Return whether both general processors and zIIPs have room; one known to be busy decides."""
     if i.gcp_pct is not None and i.gcp_pct > p.gcp_free_pct:
         return False
@@ -411,7 +411,7 @@ def _cpu_free(p: Parameters, i: Interval) -> bool | None:
     return None if i.gcp_pct is None or i.ziip_pct is None else True
 
 
-def _signal(p: Parameters, i: Interval, f: _Figures) -> tuple[Signal, str | None]:
+def _signal(p: Parameters, i: LogInterval, f: _Figures) -> tuple[Signal, str | None]:
     """Return the worst state whose condition holds, and the condition's name; an unknown condition does not hold."""
     waited_for = f.pressure and f.cpu_free
     if waited_for and f.near_in_a_row >= p.raise_after:
@@ -426,11 +426,11 @@ def _signal(p: Parameters, i: Interval, f: _Figures) -> tuple[Signal, str | None
     return OK, None
 
 
-def _fallen_back(p: Parameters, i: Interval) -> bool:
+def _fallen_back(p: Parameters, i: LogInterval) -> bool:
     return i.path == ZHL and i.zhl_sync_pct is not None and i.zhl_sync_pct < p.sync_pct
 
 
-def _leave(p: Parameters, before: str, i: Interval, f: _Figures) -> str | None:
+def _leave(p: Parameters, before: str, i: LogInterval, f: _Figures) -> str | None:
     """Return the condition by which a raised state could be left for a lesser one, if any."""
     if before == WARNING:
         return "neither near nor on a plateau"
@@ -442,7 +442,7 @@ def _leave(p: Parameters, before: str, i: Interval, f: _Figures) -> str | None:
     return f"at least {p.sync_pct:g} % synchronous" if synchronous else None
 
 
-def _reason(p: Parameters, i: Interval, f: _Figures, intervals: int, pressed: str) -> str:
+def _reason(p: Parameters, i: LogInterval, f: _Figures, intervals: int, pressed: str) -> str:
     """Format the figures compared with the conditions."""
     words = f"rate {f.ratio:.4g} of the ceiling"
     if f.near_of_window:
@@ -474,9 +474,9 @@ RULE = Rule(
     alarms=(CRITICAL,),
     parameters=Parameters,
     columns=COLUMNS,
-    made=Interval,
+    made=LogInterval,
     states=tuple(str(signal) for signal in Signal),
-    start=State(),
+    start=LogState(),
     judge=judge,
     learned=learned,
     learned_as="learned_mb_s",

@@ -71,7 +71,7 @@ OK, DEMAND_LIMITED, LIKELY, SUSPECTED, CAPPED, UNKNOWN = Signal
 RAISED = (SUSPECTED, CAPPED)
 
 
-class Interval(NamedTuple):
+class LinkInterval(NamedTuple):
     """One interval of one link; None is unknown.
 
     Parameters
@@ -135,7 +135,7 @@ Sample = tuple[float, float, float | None, float | None, float | None]
 OWN_BYTES, OWN_MSGS, OTHERS, MESSAGE, BACKLOG = range(5)
 
 
-class State(NamedTuple):
+class LinkState(NamedTuple):
     """State of one link, carried from interval to interval.
 
     Parameters
@@ -199,7 +199,7 @@ class _Signalled(NamedTuple):
 
 class Evidence(NamedTuple):
     parameters: Parameters
-    interval: Interval
+    interval: LinkInterval
     rule: int = 0
     compared: tuple[str, ...] = ("gap_factor",)
     load: _Load | None = None
@@ -233,7 +233,7 @@ COMPARED: tuple[tuple[str, ...], ...] = (
 TO_LEAVE = ("util_leave", "share_low", "share_leave", "recover_ratio", "clear_after")
 
 
-def judge(parameters: Parameters, state: State, interval: Interval) -> tuple[State, Verdict]:
+def judge(parameters: Parameters, state: LinkState, interval: LinkInterval) -> tuple[LinkState, Verdict]:
     """Return the next state and the verdict of `interval`, which follows those that made `state`."""
     p, now = parameters, interval.ts.timestamp()
     load = _load(interval)
@@ -285,7 +285,7 @@ def judge(parameters: Parameters, state: State, interval: Interval) -> tuple[Sta
     counts, limit = (len(state.history), raising, clearing), learned(p, state)
     evidence = Evidence(p, interval, rule, compared, load, baseline, counts, limit)
     counts_kept = clearing if shown in RAISED else 0
-    state = State(
+    state = LinkState(
         shown,
         pending,
         raising,
@@ -301,7 +301,7 @@ def judge(parameters: Parameters, state: State, interval: Interval) -> tuple[Sta
     return state, Verdict(shown, signal, False, reason, evidence)
 
 
-def learned(parameters: Parameters, state: State) -> Limit | None:
+def learned(parameters: Parameters, state: LinkState) -> Limit | None:
     """Return the share of its nominal capacity (a ratio) at which the hypervisor held the link, if it ever did.
 
     It was 0.62 to 0.74 of nominal in Db2 Mirror, tables 7-4 and 7-5; each site has its own.
@@ -309,10 +309,10 @@ def learned(parameters: Parameters, state: State) -> Limit | None:
     return state.learned.middle(parameters.learn_least, parameters.learn_spread)
 
 
-def _rebaselined(p: Parameters, state: State, interval: Interval, now: float) -> State:
+def _rebaselined(p: Parameters, state: LinkState, interval: LinkInterval, now: float) -> LinkState:
     """Forget history, counts and state after a long silence and a change of configuration; unknown is not a change."""
     if state.usable_s is not None and now - (interval.interval_s or 0) - state.usable_s > p.forget_after_s:
-        state = State(configuration=state.configuration, learned=state.learned)
+        state = LinkState(configuration=state.configuration, learned=state.learned)
     before = state.configuration
     after = (interval.capacity_pct, interval.link_count, interval.load_balance_count)
     if after == before and not interval.failover:
@@ -320,11 +320,11 @@ def _rebaselined(p: Parameters, state: State, interval: Interval, now: float) ->
     known = tuple([old if new is None else new for new, old in zip(after, before, strict=True)])
     changed = any(old is not None and new != old for new, old in zip(known, before, strict=True))
     if changed or interval.failover:
-        state = State(newest_s=state.newest_s, newest_interval_s=state.newest_interval_s)
+        state = LinkState(newest_s=state.newest_s, newest_interval_s=state.newest_interval_s)
     return state._replace(configuration=known, learned=state.learned.under(known))
 
 
-def _no_verdict(p: Parameters, state: State, interval: Interval, now: float) -> str | None:
+def _no_verdict(p: Parameters, state: LinkState, interval: LinkInterval, now: float) -> str | None:
     """Return why the interval's place in the series allows no verdict, if so."""
     if interval.reset:
         return "the counters restarted"
@@ -341,7 +341,7 @@ def _no_verdict(p: Parameters, state: State, interval: Interval, now: float) -> 
     return None
 
 
-def _load(i: Interval) -> _Load | None:
+def _load(i: LinkInterval) -> _Load | None:
     """Derive figures from the inputs; None where the own rates are unknown."""
     if i.own_out_bytes_s is None or i.own_in_bytes_s is None or i.own_msgs_s is None:
         return None
@@ -355,7 +355,7 @@ def _load(i: Interval) -> _Load | None:
     return _Load(own, i.own_msgs_s, physical, physical - own, util, share, message)
 
 
-def _signalled(p: Parameters, history: tuple[Sample, ...], i: Interval, load: _Load) -> _Signalled:
+def _signalled(p: Parameters, history: tuple[Sample, ...], i: LinkInterval, load: _Load) -> _Signalled:
     """Apply the numbered rules to one interval."""
     baseline: Medians = {}
     dropped = _dropped(p, history, load, baseline)
@@ -411,7 +411,7 @@ def _capped(
 
 
 def _suspected(
-    p: Parameters, history: tuple[Sample, ...], i: Interval, load: _Load, dropped: bool, baseline: Medians
+    p: Parameters, history: tuple[Sample, ...], i: LinkInterval, load: _Load, dropped: bool, baseline: Medians
 ) -> tuple[bool, str]:
     """Apply rule 6: the share is unknown, the link fell, and its work is the same and still waiting.
 
@@ -487,9 +487,9 @@ RULE = Rule(
     alarms=(CAPPED,),
     parameters=Parameters,
     columns=COLUMNS,
-    made=Interval,
+    made=LinkInterval,
     states=tuple(str(signal) for signal in Signal),
-    start=State(),
+    start=LinkState(),
     judge=judge,
     learned=learned,
     learned_as="learned_of_nominal",

@@ -28,7 +28,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 
 
-class _State(NamedTuple):
+class _SeriesState(NamedTuple):
     """State of the rule as JSON, the state shown, and since when; `shown` is None before the first interval."""
 
     rule: dict[str, Any]
@@ -41,7 +41,7 @@ class _Judged(NamedTuple):
 
     ts_ms: int
     row: Row
-    before: _State
+    before: _SeriesState
     digest: str
 
 
@@ -49,7 +49,7 @@ class Series(NamedTuple):
     """Memory of one entity: the newest intervals in order, the state after them, the end of history."""
 
     judged: tuple[_Judged, ...] = ()
-    state: _State | None = None
+    state: _SeriesState | None = None
     history_ms: int | None = None
 
 
@@ -89,7 +89,7 @@ def judge(rule: Rule[Any, Any, Any], parameters: Any, series: Series, rows: Iter
     first = bisect_left(series.judged, min(pending), key=lambda judged: judged.ts_ms)
     kept, again = series.judged[:first], {judged.ts_ms: judged for judged in series.judged[first:]}
     state = series.judged[first].before if again else series.state
-    state = state or _State(rule.start.as_json())
+    state = state or _SeriesState(rule.start.as_json())
     newest_change = max(pending)
     judged: list[_Judged] = list(kept)
     verdicts = []
@@ -110,7 +110,7 @@ def judge(rule: Rule[Any, Any, Any], parameters: Any, series: Series, rows: Iter
     return Series(tuple(left), state, history_ms), Judgement(verdicts, history, unreadable)
 
 
-class Place(NamedTuple):
+class SeriesPlace(NamedTuple):
     """Where a series stands: the state of the rule, the state shown, and since when it is shown."""
 
     rule: Any
@@ -119,13 +119,13 @@ class Place(NamedTuple):
 
 
 def in_order(
-    rule: Rule[Any, Any, Any], parameters: Any, place: Place | None, rows: Iterable[Row]
-) -> Iterator[tuple[Place, dict[str, Any]]]:
+    rule: Rule[Any, Any, Any], parameters: Any, place: SeriesPlace | None, rows: Iterable[Row]
+) -> Iterator[tuple[SeriesPlace, dict[str, Any]]]:
     """Judge rows of one entity that arrive once and in order; yield the place after each row, and its verdict.
 
     `place` is the one after the row before, None at the first. A row that the rule cannot read is left out.
     """
-    place = place or Place(rule.start)
+    place = place or SeriesPlace(rule.start)
     digest = _digest(asdict(parameters))
     for row in rows:
         try:
@@ -134,7 +134,7 @@ def in_order(
             continue
         ts_ms = _milliseconds(interval.ts)
         state, verdict = rule.judge(parameters, place.rule, interval)
-        place = Place(state, str(verdict.state), place.since_ms if verdict.state == place.shown else ts_ms)
+        place = SeriesPlace(state, str(verdict.state), place.since_ms if verdict.state == place.shown else ts_ms)
         yield place, _published(verdict, interval, ts_ms, row["n"], place.since_ms, digest)
 
 
@@ -144,12 +144,12 @@ def _digest(values: Mapping[str, Any]) -> str:
 
 
 def _judge(
-    rule: Rule[Any, Any, Any], parameters: Any, state: _State, ts_ms: int, row: Row
-) -> tuple[_State, dict[str, Any]]:
-    place = Place(type(rule.start).of_json(state.rule), state.shown, state.since_ms)
+    rule: Rule[Any, Any, Any], parameters: Any, state: _SeriesState, ts_ms: int, row: Row
+) -> tuple[_SeriesState, dict[str, Any]]:
+    place = SeriesPlace(type(rule.start).of_json(state.rule), state.shown, state.since_ms)
     [(after, published)] = in_order(rule, parameters, place, [row])
     # through JSON, so that a state compares equal whether or not it was stored
-    return _State(json.loads(json.dumps(after.rule.as_json())), after.shown, after.since_ms), published
+    return _SeriesState(json.loads(json.dumps(after.rule.as_json())), after.shown, after.since_ms), published
 
 
 def _published(verdict: Verdict, interval: Any, ts_ms: int, n: int, since_ms: int, parameters: str) -> dict[str, Any]:

@@ -104,18 +104,18 @@ class Settings:
 
     def wire(self, link_type: str, link: str, ts_ms: int) -> Wire:
         """Return the wire of a link of type `nrg` or `rdma_link` at a time."""
-        ways = [_Way(self, ts_ms, names) for names in self._ends(link_type, link, ts_ms)]
-        for way in ways:
-            way.walk()
+        traces = [_Trace(self, ts_ms, names) for names in self._ends(link_type, link, ts_ms)]
+        for trace in traces:
+            trace.follow()
         pair = self._pair(ts_ms)
-        first = ways[0]
-        disputed = "; ".join(dict.fromkeys(text for way in ways for text in way.contradictions)) or None
-        ports = {way.physical_port for way in ways}
+        first = traces[0]
+        disputed = "; ".join(dict.fromkeys(text for trace in traces for text in trace.contradictions)) or None
+        ports = {trace.physical_port for trace in traces}
         if len(ports) == 1:
-            logical = first.logical_port if len({way.logical_port for way in ways}) == 1 else None
+            logical = first.logical_port if len({trace.logical_port for trace in traces}) == 1 else None
             found = first.physical_port, logical, pair, first.number("capacity_pct"), first.number("line_bits_s")
             return Wire(*found, tuple(first.hops), first.missing, disputed)
-        missing = next((way.missing for way in ways if way.missing), None)
+        missing = next((trace.missing for trace in traces if trace.missing), None)
         if missing is None:
             named = ", ".join(sorted(port for port in ports if port))
             missing = (
@@ -150,7 +150,7 @@ class Settings:
         return " ".join(known) if len(known) == 2 else None
 
 
-class _Way:
+class _Trace:
     """The hops of one pair of addresses, or of a group without one."""
 
     def __init__(self, settings: Settings, ts_ms: int, names: tuple[str, ...]) -> None:
@@ -162,50 +162,53 @@ class _Way:
         self.logical_port: str | None = None
         self.missing: str | None = None
 
-    def walk(self) -> None:
+    def follow(self) -> None:
         """Follow the hops as far as they are known."""
+        line = self._line()
+        resource = self._resource(line) if line is not None or self._site("resource") is not None else None
+        location = self._location(resource) if resource is not None or self._site("location_code") is not None else None
+        if location is not None:
+            self._find_port_at(location)
+        if (given := self._site("physical_port")) is not None:
+            self._take_port(given)
+
+    def _line(self) -> str | None:
         at, name = self._at, self._names[0]
         addresses = [n for n in self._names if n.count(" ") == 1]
-        source = self._names[-1] if addresses else None
-        observed = (
-            [(at("NETSTAT_INTERFACE_INFO", source, "LINE_DESCRIPTION"), "NETSTAT_INTERFACE_INFO")] if source else []
-        )
+        if not addresses:
+            return self._hop("line", [], f"no link of {name} (NRG_LINK_INFO)")
+        source = self._names[-1]
+        observed = [(at("NETSTAT_INTERFACE_INFO", source, "LINE_DESCRIPTION"), "NETSTAT_INTERFACE_INFO")]
         for pair in addresses:
             observed.append((at("RDMA_LINK_INFO", pair, "LINE_DESCRIPTION"), "RDMA_LINK_INFO"))
             if name != pair:
                 observed.append((at("NRG_LINK_INFO", f"{name} {pair}", "LINE_DESCRIPTION"), "NRG_LINK_INFO"))
-        lacking = f"no line description of {source or name} (NETSTAT_INTERFACE_INFO)"
-        if not addresses:
-            lacking = f"no link of {name} (NRG_LINK_INFO)"
-        line = self._hop("line", observed, lacking)
-        resource = location = None
-        if line is not None or self._site("resource") is not None:
-            ports = [(at("QAPMETH", line, "ETMPORT"), "QAPMETH")] if line else []
-            resource = self._hop("resource", ports, f"no resource of line {line} (QAPMETH)")
-        if resource is not None or self._site("location_code") is not None:
-            codes = (
-                [(at("HARDWARE_RESOURCE_INFO", resource, "LOCATION_CODE"), "HARDWARE_RESOURCE_INFO")]
-                if resource
-                else []
-            )
-            lacking = f"no location code of resource {resource} (HARDWARE_RESOURCE_INFO)"
-            location = self._hop("location_code", codes, lacking)
-        if location is not None:
-            self._arrive(location)
-        if (given := self._site("physical_port")) is not None:
-            if self.physical_port not in (None, given):
-                self.contradictions.append(f"port: {given} ({SITE}), {self.physical_port} (HMC)")
-                self.hops.pop()
-                self.logical_port = None
-            self.physical_port, self.missing = given, None
-            self.hops.append(Hop("port", given, SITE))
+        return self._hop("line", observed, f"no line description of {source} (NETSTAT_INTERFACE_INFO)")
+
+    def _resource(self, line: str | None) -> str | None:
+        observed = [(self._at("QAPMETH", line, "ETMPORT"), "QAPMETH")] if line else []
+        return self._hop("resource", observed, f"no resource of line {line} (QAPMETH)")
+
+    def _location(self, resource: str | None) -> str | None:
+        view = "HARDWARE_RESOURCE_INFO"
+        observed = [(self._at(view, resource, "LOCATION_CODE"), view)] if resource else []
+        return self._hop("location_code", observed, f"no location code of resource {resource} ({view})")
+
+    def _take_port(self, given: str) -> None:
+        """Take the port that the site gives, whatever the HMC lists."""
+        if self.physical_port not in (None, given):
+            self.contradictions.append(f"port: {given} ({SITE}), {self.physical_port} (HMC)")
+            self.hops.pop()
+            self.logical_port = None
+        self.physical_port, self.missing = given, None
+        self.hops.append(Hop("port", given, SITE))
 
     def number(self, name: str) -> float | None:
         """Return a figure of the site for this link."""
         value = self._site(name)
         return None if value is None else float(value)
 
-    def _arrive(self, location: str) -> None:
+    def _find_port_at(self, location: str) -> None:
         """Find the HMC's logical port at a location, and the physical port below it."""
         items = self._settings.items("logical_port", "location_code")
         listed = {item: self._at("logical_port", item, "location_code") for item in items}

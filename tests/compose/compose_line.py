@@ -21,9 +21,10 @@ import pytest
 import yaml
 
 from tests.conftest import free_settings
+from tests.support.recordings import RECORDINGS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-RECORDING = (REPOSITORY / "samples/nmon/linux_16n_plain.nmon").read_text()
+RECORDING = (RECORDINGS / "linux_16n_plain.nmon").read_text()
 PARTS = Path(os.environ.get("COUNTERFLOW_PARTS", REPOSITORY / ".counterflow/parts"))
 RECORDED = ("--from", "2026-11-21", "--to", "2026-11-22")
 STANDINS = {

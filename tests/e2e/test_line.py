@@ -14,8 +14,7 @@ import pytest
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.stack.account import account, wait_computed, wait_landed
 from tests.e2e.conftest import Run
-
-SAMPLES = Path(__file__).parents[2] / "samples/nmon"
+from tests.support.recordings import RECORDINGS
 
 
 def plain_totals(path: Path) -> dict[str, float]:
@@ -58,7 +57,7 @@ def publish(counterflow: Run, *arguments: object) -> dict[str, object]:
 
 @pytest.mark.parametrize("recording", ["linux_16n_full", "linux_16n_l4_continuation"])
 def test_answers_are_those_of_a_plain_calculation(counterflow: Run, reader: ClickHouse, recording: str) -> None:
-    path, agent = SAMPLES / f"{recording}.nmon", f"line-{recording}"
+    path, agent = RECORDINGS / f"{recording}.nmon", f"line-{recording}"
     published = publish(counterflow, path, "--agent-id", agent, "--system", recording)
     count = sum(published["records"].values())  # type: ignore[attr-defined]
     landed = wait_landed(reader, agent, count)
@@ -84,10 +83,10 @@ def test_answers_are_those_of_a_plain_calculation(counterflow: Run, reader: Clic
 
 def test_a_file_delivered_twice_changes_no_answer(counterflow: Run, reader: ClickHouse, tmp_path: Path) -> None:
     copy = tmp_path / "again.nmon"
-    shutil.copy(SAMPLES / "linux_16n_dg_D.nmon", copy)
+    shutil.copy(RECORDINGS / "linux_16n_dg_D.nmon", copy)
     counts = 0
     before: list[dict[str, object]] = []
-    for path in (SAMPLES / "linux_16n_dg_D.nmon", copy):
+    for path in (RECORDINGS / "linux_16n_dg_D.nmon", copy):
         published = publish(counterflow, path, "--agent-id", "twice", "--system", "twice")
         counts += sum(published["records"].values())  # type: ignore[attr-defined]
         assert wait_landed(reader, "twice", counts).lost == 0
@@ -102,7 +101,7 @@ def test_what_cannot_be_read_does_not_hold_up_the_rest(counterflow: Run, reader:
     (tmp_path / "empty.nmon").write_bytes(b"")
     (tmp_path / "binary.nmon").write_bytes(bytes(range(256)) * 500)
     good = tmp_path / 'it\'s "good"; DROP TABLE disk.nmon'
-    shutil.copy(SAMPLES / "linux_16n_plain.nmon", good)
+    shutil.copy(RECORDINGS / "linux_16n_plain.nmon", good)
     system = 'it\'s "quoted"; --'
     run = counterflow("publish", "--json", tmp_path, tmp_path / "missing.nmon", "--agent-id", "bad", "--system", system)
     assert run.returncode == 1

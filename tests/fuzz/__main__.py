@@ -1,6 +1,6 @@
 """Coverage-guided fuzzing of every format: `make fuzz ARGS="--seconds 600 --format nmon"`.
 
-An input is one byte that selects the format, then the bytes. One that fails is kept in `tests/fuzz/corpus/FORMAT/`, as
+An input is one byte that selects the format, then the bytes. One that fails is kept in `cases/fuzz/` of its format, as
 is one that reaches lines of a format that no golden case reaches: `pytest tests/fuzz` reads them from then on.
 """
 
@@ -25,7 +25,7 @@ if "--child" in sys.argv:  # before anything else imports them
 
         formats()
 from counterflow.collectors.formats import formats
-from tests.fuzz.contract import CORPUS, check, seeds
+from tests.fuzz.contract import check, corpus, seeds
 
 LONGEST = 8_192
 SLOW_S, MEMORY_MIB = 20, 1_500
@@ -89,7 +89,7 @@ def _fails(names: Sequence[str], path: Path) -> bool:
 
 
 def _keep(name: str, content: bytes) -> Path:
-    path = CORPUS / name / hashlib.sha256(content).hexdigest()[:16]
+    path = corpus(name) / hashlib.sha256(content).hexdigest()[:16]
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
     return path

@@ -21,14 +21,18 @@ from tests.support.streams import Trickle, found, newest_position
 
 ORIGIN = Origin("input", "fuzz")
 HEAD = 65_536
-CORPUS = Path(__file__).parent / "corpus"
-"""One folder for each format: inputs that once failed, and inputs that reach lines which no golden case reaches."""
+FORMATS = Path(__file__).parents[2] / "collectors/formats"
+
+
+def corpus(name: str) -> Path:
+    """Return the folder of inputs that once failed, and of those that reach lines which no golden case reaches."""
+    return FORMATS / name / "cases/fuzz"
 
 
 def seeds(name: str) -> dict[str, bytes]:
-    """Return the inputs of a format by path: those of its golden cases and those in the corpus."""
+    """Return the inputs of a format by path: those of its golden cases and those of its corpus."""
     golden = {case.name: case.input for case in cases(name)}
-    return golden | {f"corpus/{path.name}": path.read_bytes() for path in sorted((CORPUS / name).glob("*"))}
+    return golden | {f"fuzz/{path.name}": path.read_bytes() for path in sorted(corpus(name).glob("*"))}
 
 
 def parse(

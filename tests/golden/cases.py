@@ -1,4 +1,4 @@
-"""Golden cases: what a format yields from an input, as text. `<format>/<subject>.case` holds the cases of a subject.
+"""Golden cases: what a format yields from an input, as text. `cases/<subject>.case` in its folder has a subject's.
 
     zone: Europe/Berlin
     == restarted
@@ -22,17 +22,26 @@ mark says what text does not show: `(CRLF)`, `(no newline at the end)`, both, or
 encoded, has control characters or lines such as these: it lies beside the case file as `<case>.<name>`.
 
 Below `----` is what is expected. A line has the dataset and what all its rows of the case share, the lines below have
-the rows: a table with `-` where a value is missing, or an object of JSON each. The rows of one frame are in order, and
+the rows: a table with `-` where a value is missing, or an object of JSON each. Rows of `counter`, `config` and
+`manifest` that differ only in a name and its value share a line, which has `name=value` for each behind the cells; a
+line that is indented further has more of them. Where they share all cells, a colon stands behind what the rows share;
+names and values follow it or stand in the lines below, which have no heading. The rows of one frame are in order, and
 so are the rejects. A value is JSON; a string without blanks that no other JSON value looks like needs no quotes.
 
-Cases of `unrecognised` are files that no format reads: each yields a reject with the advice.
+    config ts=2026-03-02T08:00:00Z system=SYSA source=nmon item=""
+      section
+      AAA      progname=nmon version=16n
+      BBBP     uname=AIX
+    manifest ts=2026-03-02T08:05:00Z system=SYSA source=nmon interval_s=300.0 : disk=12 system_cpu=9
+
+Cases of `advice` are files that no format reads: each yields a reject with the advice.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC
 from functools import cache
@@ -49,9 +58,13 @@ from counterflow.collectors.reading import HEAD_BYTES, beside, read_file
 from counterflow.collectors.records import Context, Item, Record, Reject, singly
 from counterflow.collectors.sources.wrapped import contents, wrapping
 
-FOLDER = Path(__file__).parent
-UNRECOGNISED = "unrecognised"
+COLLECTORS = Path(__file__).parents[2] / "collectors"
+FOLDERS = sorted([*COLLECTORS.glob("formats/*/cases"), COLLECTORS / "advice/cases"])
+ADVICE = "advice"
 CRLF, UNENDED, BESIDE = "CRLF", "no newline at the end", "beside"
+PAIRS = {"counter": ("counter", "value"), "config": ("name", "value"), "manifest": ("counted", "row_count")}
+"""The columns of a dataset that stand as `name=value`."""
+_PAIRS_WIDTH = 160
 _WRITTEN_MISSING = "-"
 _MISSING = object()
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
@@ -99,7 +112,7 @@ class Case:
         return [_row(item) for item in items if isinstance(item, Record | Reject)]
 
     def _items(self, path: Path) -> list[Any]:
-        if self.format == UNRECOGNISED:
+        if self.format == ADVICE:
             return list(read_file(path, UTC))
         context = Context(
             file=path.name,
@@ -132,13 +145,18 @@ def cases(format: str = "") -> list[Case]:
     return [case for name, case in sorted(_by_name().items()) if format in ("", case.format)]
 
 
-def frames(rows: list[Row]) -> dict[tuple[Any, ...], list[Row]]:
-    """Group rows, in order, by what the rows of one frame share; rejects are under the empty key."""
-    found: dict[tuple[Any, ...], list[Row]] = {}
+def exact(row: Row) -> str:
+    """Return a row as text that tells 1, 1.0 and true apart; its columns have no order."""
+    return json.dumps(row, sort_keys=True)
+
+
+def frames(rows: list[Row]) -> dict[tuple[Any, ...], list[str]]:
+    """Group rows as text, in order, by what the rows of one frame share; rejects are under the empty key."""
+    found: dict[tuple[Any, ...], list[str]] = {}
     for row in rows:
         fields = row.get("fields")
         key = fields and (row["dataset"], *map(fields.get, ("system", "source", "boot_id", "ts", "interval_s")))
-        found.setdefault(key or (), []).append(row)
+        found.setdefault(key or (), []).append(exact(row))
     return found
 
 
@@ -162,7 +180,7 @@ def read(file: Path) -> list[Case]:
             called: _content(file.with_name(f"{name}.{called}"), marks or "", lines)
             for called, marks, lines in zip(files[::3], files[1::3], files[2::3], strict=True)
         }
-        found.append(Case(file, f"{file.parent.name}/{name}", given, contents, text))
+        found.append(Case(file, f"{file.parents[1].name}/{name}", given, contents, text))
     return found
 
 
@@ -192,7 +210,7 @@ def shown(rows: list[Row]) -> str:
 @cache
 def _by_name() -> dict[str, Case]:
     found: dict[str, Case] = {}
-    for file in sorted(FOLDER.glob("*/*.case")):
+    for file in (file for folder in FOLDERS for file in sorted(folder.glob("*.case"))):
         for case in read(file):
             if case.name in found:
                 raise ValueError(f"{file}: {found[case.name].file} has a case {case.name} too")
@@ -212,18 +230,52 @@ def _content(file: Path, marks: str, lines: str) -> bytes:
 
 def _block(dataset: str, rows: list[Row]) -> list[str]:
     """Return a line with what the rows share, and below it the rows, as a table or as JSON, whichever is shorter."""
+    pair = PAIRS.get(dataset, ())
+    paired = bool(pair) and len(rows) > 1 and all(isinstance(row.get(pair[0]), str) for row in rows)
     written = [{name: _written(value) for name, value in row.items()} for row in rows]
     alike = {name for name in rows[0] if len({row.get(name) for row in written}) == 1}
-    shared = {name: value for name, value in rows[0].items() if name in alike}
-    names = dict.fromkeys(name for row in rows for name in row if name not in alike)
+    alike -= set(pair if paired else ())
+    shared = _stated(dataset, {name: value for name, value in rows[0].items() if name in alike})
+    names = list(dict.fromkeys(name for row in rows for name in row if name not in alike))
     if not names:
-        return [_stated(dataset, shared)] * len(rows)
-    table = [list(names), *([row.get(name, _WRITTEN_MISSING) for name in names] for row in written)]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    aligned = ["  ".join(map(str.ljust, cells, widths)).rstrip() for cells in table]
+        return [shared] * len(rows)
+    if paired:
+        names = [name for name in names if name not in pair]
+    heads = [[row.get(name, _WRITTEN_MISSING) for name in names] for row in written]
+    widths = [max(map(len, column)) for column in zip(names, *heads, strict=True)]
+    heading, *cells = ["  ".join(map(str.ljust, row, widths)) for row in (names, *heads)]
+    if paired:
+        below = _beside(cells, [_pair(row, *pair) for row in rows])
+        if names:
+            return [shared, f"  {heading.rstrip()}", *(f"  {line}" for line in below)]
+        if len(below) == 1 and len(shared) + len(below[0]) < _PAIRS_WIDTH:
+            return [f"{shared} : {below[0]}"]
+        return [f"{shared} :", *(f"  {line}" for line in below)]
+    aligned = [line.rstrip() for line in (heading, *cells)]
     objects = [_json({name: row[name] for name in names if name in row}) for row in rows]
-    below = min(aligned, objects, key=lambda lines: sum(map(len, lines)))
-    return [_stated(dataset, shared), *(f"  {line}" for line in below)]
+    below = objects if pair else min(aligned, objects, key=lambda lines: sum(map(len, lines)))
+    return [shared, *(f"  {line}" for line in below)]
+
+
+def _pair(row: Row, name: str, value: str) -> str:
+    word = row[name]
+    bare = re.fullmatch(r'[^\s"={][^\s"=]*', word) and word.isprintable()
+    return f"{word if bare else _json(word)}={_written(row[value]) if value in row else _WRITTEN_MISSING}"
+
+
+def _beside(cells: list[str], pairs: list[str]) -> list[str]:
+    """Return lines of pairs behind the cells that they share, none much longer than `_PAIRS_WIDTH`."""
+    lines: list[str] = []
+    before = None
+    for row, pair in zip(cells, pairs, strict=True):
+        if row != before:
+            lines.append(f"{row}  {pair}" if row else pair)
+        elif len(lines[-1]) + len(pair) < _PAIRS_WIDTH:
+            lines[-1] += f" {pair}"
+        else:
+            lines.append(f"  {pair}")
+        before = row
+    return lines
 
 
 def _stated(kind: str, values: Row) -> str:
@@ -239,8 +291,14 @@ def _rows(text: str) -> Iterator[Row]:
         else:
             blocks.append([line])
     for head, *lines in blocks:
-        kind, _, stated = head.partition(" ")
-        shared = _values(stated)
+        kind = head.partition(" ")[0]
+        stated, at = _pairs(head, len(kind))
+        shared, rest = dict(stated), head[at:]
+        unheaded = rest.startswith(" :")
+        if rest and not unheaded:
+            raise ValueError(f"expected `name=value`, not {rest}")
+        if rest.strip(" :"):
+            lines = [rest.removeprefix(" :")]
         if kind == "reject":
             yield shared
         elif not lines:
@@ -248,33 +306,51 @@ def _rows(text: str) -> Iterator[Row]:
         elif lines[0].startswith("  {"):
             yield from ({"dataset": kind, "fields": shared | json.loads(line)} for line in lines)
         else:
-            names = lines[0].split()
-            for line in lines[1:]:
-                cells = zip(names, _cells(line), strict=True)
-                yield {"dataset": kind, "fields": shared | {n: cell for n, cell in cells if cell is not _MISSING}}
+            names = [] if unheaded else lines.pop(0).split()
+            yield from _table(kind, shared, names, lines)
 
 
-def _values(text: str) -> Row:
-    """Read `name=value name=value`."""
-    found: Row = {}
-    at = 0
-    while named := re.compile(r" *(\w+)=").match(text, at):
-        found[named[1]], at = _value(text, named.end())
-    if at < len(text):
-        raise ValueError(f"expected `name=value`, not {text[at:]}")
-    return found
-
-
-def _cells(line: str) -> list[Any]:
-    found = []
-    at = 0
-    while at < len(line):
-        if line[at] == " ":
-            at += 1
+def _table(kind: str, shared: Row, names: list[str], lines: list[str]) -> Iterator[Row]:
+    """Yield the rows of lines that have cells, or cells and pairs."""
+    row = shared
+    for line in lines:
+        at = 0
+        if not line.startswith("    "):
+            cells, at = _cells(line, len(names))
+            row = shared | _present(zip(names, cells, strict=True))
+        pairs, end = _pairs(line, at)
+        if line[end:] or (pairs and kind not in PAIRS):
+            raise ValueError(f"expected the cells {' '.join(names)}, not {line}")
+        if kind in PAIRS:
+            yield from (
+                {"dataset": kind, "fields": row | _present(zip(PAIRS[kind], pair, strict=True))} for pair in pairs
+            )
         else:
-            value, at = _value(line, at)
-            found.append(value)
-    return found
+            yield {"dataset": kind, "fields": row}
+
+
+def _present(values: Iterable[tuple[str, Any]]) -> Row:
+    return {name: value for name, value in values if value is not _MISSING}
+
+
+def _pairs(text: str, at: int) -> tuple[list[tuple[str, Any]], int]:
+    """Read `name=value "another name"=value` from a place on; return them with the place of their end."""
+    found: list[tuple[str, Any]] = []
+    while named := re.compile(r' *([^\s"=]+|"(?:[^"\\]|\\.)*")=').match(text, at):
+        value, at = _value(text, named.end())
+        found.append((json.loads(named[1]) if named[1][0] == '"' else named[1], value))
+    return found, at
+
+
+def _cells(line: str, count: int) -> tuple[list[Any], int]:
+    """Read the first cells of a line; return them with the place of their end."""
+    found: list[Any] = []
+    at = 0
+    for _ in range(count):
+        at += len(line[at:]) - len(line[at:].lstrip(" "))
+        value, at = _value(line, at)
+        found.append(value)
+    return found, at
 
 
 def _value(text: str, at: int) -> tuple[Any, int]:

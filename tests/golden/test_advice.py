@@ -1,19 +1,20 @@
-"""Every sentence that `collectors.advice` can give is given by a golden case of `unrecognised`."""
+"""Every sentence that `collectors.advice` can give is given by a golden case of `advice`."""
 
 from __future__ import annotations
 
 import ast
 import inspect
 import re
+import textwrap
 from collections.abc import Iterator
 
 import pytest
 
 from counterflow.collectors import advice
 from counterflow.collectors.advice import marks
-from tests.golden.cases import UNRECOGNISED, cases
+from tests.golden.cases import ADVICE, cases
 
-GIVEN = [row.get("detail", "") for case in cases(UNRECOGNISED) for row in case.expected]
+GIVEN = [row.get("detail", "") for case in cases(ADVICE) for row in case.expected]
 """The details of the rejects of all cases."""
 
 
@@ -27,6 +28,11 @@ def sentences() -> Iterator[str]:
             text = node.value if isinstance(node, ast.Constant) and node is not docstring else None
             if isinstance(text, str) and len(text) > 12 and " " in text and re.search("[a-z]", text):
                 yield text
+
+
+@pytest.mark.parametrize("detail", sorted(set(GIVEN)))
+def test_the_message_has_three_lines_at_most(detail: str) -> None:
+    assert len(textwrap.wrap(f"error: /home/user/recordings/recording.txt: {detail}", 80)) <= 3
 
 
 @pytest.mark.parametrize("sentence", sorted(set(sentences())))

@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from helm.examples import KUBERNETES, TOOLS
+from tests.support.recordings import RECORDINGS
 
 REPOSITORY = Path(__file__).parents[2]
 VERSION = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["version"]
-RECORDING = REPOSITORY / "samples/nmon/linux_16n_plain.nmon"
+RECORDING = RECORDINGS / "linux_16n_plain.nmon"
 
 
 def run(*command: str | Path, folder: Path = REPOSITORY, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -24,7 +24,7 @@ from counterflow.stack.settings import StackSettings
 from tests.support.prometheus import REPOSITORY, run
 from tests.support.tables import empty_tables, insert
 
-TESTS = sorted((REPOSITORY / "tests/alerts").glob("*.yml"))
+TESTS = sorted([*REPOSITORY.glob("tests/alerts/*.yml"), *REPOSITORY.glob("dashboards/alerts/*/*.yml")])
 SITE = Site("https://grafana.example", "https://docs.example/runbooks/{alert}/")
 ROUTING = REPOSITORY / "dashboards/prometheus/alertmanager.example.yml"
 
@@ -44,7 +44,7 @@ def test_prometheus_takes_the_rules_and_the_example(made: Path) -> None:
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
-@pytest.mark.parametrize("path", TESTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", TESTS, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_alerts_wait_fire_and_clear(path: Path, made: Path) -> None:
     tested = run("promtool", "test", "rules", shutil.copy(path, made))
     assert tested.returncode == 0, tested.stdout + tested.stderr
@@ -147,9 +147,9 @@ def ago(minutes: int) -> str:
 @pytest.mark.parametrize(
     ("alert", "dataset", "busy", "idle"),
     [
-        ("disk_response", "disk_total", {"transfers_per_s": 500, "response_ms": 20}, {"transfers_per_s": 0}),
+        ("disk-response", "disk_total", {"transfers_per_s": 500, "response_ms": 20}, {"transfers_per_s": 0}),
         (
-            *("replication_lag", "replication_lag"),
+            *("replication-lag", "replication_lag"),
             {"component": "apply", "queue": "Q", "transactions": 1, "end_to_end_ms": 90_000},
             {"component": "apply", "queue": "Q", "idle": True},
         ),
@@ -175,16 +175,16 @@ def test_a_pool_without_faults_is_not_judged_by_its_last_busy_interval(client: C
             insert(client, "disk", {**row, "disk": "D", "leaf": True, "transfers": 9, "service_ms": 10, "wait_ms": 0})
             job = {"job": "A", "job_pool": "02", "job_type": "I", "transactions": 1, "response_s": 1}
             insert(client, "job", {**row, **job})
-    assert fired(client, "pool_faulting").keys() == {"is busy"}
+    assert fired(client, "pool-faulting").keys() == {"is busy"}
 
 
 def test_results_whose_rows_are_under_way_are_not_incomplete_yet(client: ClickHouse) -> None:
     envelope = {"system": "A", "interval_s": 60, "source": "nmon", "agent_id": "a", "collected_at": ago(0)}
     counts = {"counted": "link", "row_count": 2}
     insert(client, "manifest", {**envelope, "ts": ago(1), "seq": 1, **counts})
-    assert fired(client, "results_provisional", "dataset") == {}
+    assert fired(client, "results-provisional", "dataset") == {}
     insert(client, "manifest", {**envelope, "ts": ago(20), "seq": 2, **counts})
-    assert fired(client, "results_provisional", "dataset") == {"link_load": 1}
+    assert fired(client, "results-provisional", "dataset") == {"link_load": 1}
 
 
 @pytest.mark.parametrize(

@@ -184,7 +184,7 @@ def test_a_capped_link_reaches_a_webhook_and_clears(
             "its baseline is unknown bytes/s.",
             "dashboard_url": f"http://127.0.0.1:13000/d/cf-mirror?from={begin}&to={end}"
             f"&var-system={quote_plus(SYSTEM)}&var-link={quote_plus(f'{SYSTEM} / NRG1')}",
-            "runbook_url": (REPOSITORY / "docs/runbooks/link-capped.md").as_uri(),
+            "runbook_url": (REPOSITORY / "dashboards/alerts/link-capped/README.md").as_uri(),
         }
         until(lambda: [a for a in sent if a["labels"]["alertname"] == "CounterflowWatchdog"], "sign of life")
         assert not of_the_link("resolved")
@@ -207,7 +207,7 @@ def test_an_exporter_without_flink_misses_none(
 
 def statements() -> list[tuple[str, str]]:
     """Return every statement of the runbooks, and every one of Grafana's rules with its macro expanded."""
-    pages = sorted((REPOSITORY / "docs/runbooks").glob("*.md"))
+    pages = sorted(REPOSITORY.glob("dashboards/alerts/*/README.md"))
     found = [
         (path.stem, sql) for path in pages for sql in re.findall(r"^```sql\n(.*?)^```", path.read_text(), re.S | re.M)
     ]

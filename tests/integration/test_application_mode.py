@@ -37,7 +37,7 @@ def test_a_jobmanager_runs_the_job_that_was_rendered(
     _run("topics", "create", "--replicas", "1", "--users", "--as", "broker", "--mechanism", "PLAIN")
     driver, job, _ = _run("jobs", "render", JOB, "--to", str(tmp_path)).split()
     program = ("--job-classname", "org.apache.flink.client.python.PythonDriver")
-    arguments = ("-pyclientexec", str(kafka.flink_python), "-py", driver, job)
+    arguments = ("-pyclientexec", str(kafka.flink.python), "-py", driver, job)
 
     scratch = f"-Dio.tmp.dirs={tmp_path}"
     with (
@@ -69,10 +69,10 @@ def _topic(dataset: str) -> str:
 
 @contextmanager
 def _running(kafka: StackSettings, log: Path, script: str, *arguments: str) -> Iterator[None]:
-    command = [kafka.flink_distribution / "bin" / script, *arguments]
+    command = [kafka.flink.distribution / "bin" / script, *arguments]
     with log.open("wb") as out:
         process = subprocess.Popen(
-            command, env={**os.environ, **kafka.flink_environment}, stdout=out, stderr=subprocess.STDOUT
+            command, env={**os.environ, **kafka.flink.environment}, stdout=out, stderr=subprocess.STDOUT
         )
     try:
         yield

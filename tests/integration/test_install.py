@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.recordings import RECORDINGS
+
 REPOSITORY = Path(__file__).parents[2]
 
 
@@ -34,7 +36,7 @@ def run(bare: Path, folder: Path, *arguments: str | Path) -> subprocess.Complete
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
-RECORDING = REPOSITORY / "samples/nmon/linux_16n_plain.nmon"
+RECORDING = RECORDINGS / "linux_16n_plain.nmon"
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ import re
 import subprocess
 from pathlib import Path
 
-from counterflow.pipelines.jobs import FOLDER, all_jobs
+from counterflow.pipelines.jobs import all_jobs
+from counterflow.pipelines.submission.driving import DRIVER
 from counterflow.pipelines.submission.render import render
 from counterflow.schemas.definition import datasets
 from counterflow.stack.settings import StackSettings
@@ -27,8 +28,8 @@ def test_a_job_reads_and_writes_what_it_states(bare: StackSettings, tmp_path: Pa
     requests = tmp_path / "jobs.json"
     requests.write_text(json.dumps([render(job, datasets(), **CONNECTION) for job in all_jobs().values()]))
     done = subprocess.run(
-        [bare.flink_python, PLANNED, requests, FOLDER],
-        env={**os.environ, **bare.flink_environment},
+        [bare.flink.python, PLANNED, requests, DRIVER.parent],
+        env={**os.environ, **bare.flink.environment},
         capture_output=True,
         text=True,
         check=False,

@@ -20,8 +20,9 @@ from counterflow.schemas.definition import topics
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.support.agents import AgentProcess, until
+from tests.support.recordings import RECORDINGS
 
-SAMPLE = Path(__file__).parents[2] / "samples/nmon/linux_16n_plain.nmon"
+SAMPLE = RECORDINGS / "linux_16n_plain.nmon"
 
 
 def refused(broker: StackSettings, folder: Path, case: str) -> tuple[Kafka, str]:

@@ -88,7 +88,7 @@ def test_links_are_weighted_by_time_and_out_and_in_stay_apart(clickhouse: StackS
     }
 
 
-ELSEWHERE = ("docs/cookbook.md", "docs/runbooks/")
+ELSEWHERE = ("docs/cookbook.md", "dashboards/alerts/")
 """Pages whose statements other tests run: stored questions, and statements that confirm an alert."""
 
 

@@ -34,9 +34,9 @@ from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.support.frames import frame
 from tests.support.ports import free_ports
+from tests.support.recordings import RECORDINGS
 
 TOPIC = "counterflow.disk.v2"
-SAMPLES = Path(__file__).parents[2] / "samples/nmon"
 _agents = itertools.count(1)
 
 
@@ -369,7 +369,7 @@ def test_killed_while_reading_is_paused(line: StackSettings, agent: str, part: s
 
 def test_a_file_that_is_published_again_counts_once(line: StackSettings, agent: str) -> None:
     """By the same agent or by another, alone or among others in one batch."""
-    recording = SAMPLES / "linux_16n_plain.nmon"
+    recording = RECORDINGS / "linux_16n_plain.nmon"
     tables = [d.dataset for d in datasets().values() if d.role == "counter"]
 
     def counted() -> dict[str, int]:

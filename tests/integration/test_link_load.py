@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from counterflow.pipelines.rules.roce_cap import RULE, Parameters, State, judge
+from counterflow.pipelines.rules.roce_cap import RULE, LinkState, Parameters, judge
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.settings import StackSettings
 from tests.support.flink_line import Record, Results, SettledLine, over
@@ -180,7 +180,7 @@ def verdict(loads: Iterable[Record]) -> dict[tuple[str, ...], Record]:
             links[load["system"], load["link_type"], load["link"]].append(load)
     results: dict[tuple[str, ...], Record] = {}
     for (system, kind, link), rows in links.items():
-        state, shown, since = State(), None, ""
+        state, shown, since = LinkState(), None, ""
         for row in sorted(rows, key=lambda row: seconds(row["ts"])):
             state, outcome = judge(Parameters(), state, RULE.interval(row))
             shown, since = str(outcome.state), since if str(outcome.state) == shown else row["ts"]

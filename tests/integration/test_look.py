@@ -26,9 +26,9 @@ import pyarrow.parquet
 import pytest
 
 from tests.golden.cases import golden
+from tests.support.recordings import RECORDINGS
 
-SAMPLES = Path(__file__).parents[2] / "samples/nmon"
-AIX, LINUX = SAMPLES / "aix_generated.nmon", SAMPLES / "linux_16n_plain.nmon"
+AIX, LINUX = RECORDINGS / "aix_generated.nmon", RECORDINGS / "linux_16n_plain.nmon"
 
 
 def counterflow(
@@ -70,7 +70,8 @@ def test_a_folder_fits_a_screen_and_what_describes_it_is_no_mistake(tmp_path: Pa
     master, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 80, 0, 0))
     environment = {**os.environ, "COUNTERFLOW_HOME": str(tmp_path), "NO_COLOR": "1", "TERM": "xterm"}
-    command = [sys.executable, "-m", "counterflow", "look", str(SAMPLES)]
+    samples = Path(__file__).parents[2] / "samples/nmon"
+    command = [sys.executable, "-m", "counterflow", "look", str(samples)]
     with subprocess.Popen(command, env=environment, stdin=terminal, stdout=terminal, stderr=subprocess.PIPE) as process:
         os.close(terminal)
         shown = b""
@@ -84,9 +85,9 @@ def test_a_folder_fits_a_screen_and_what_describes_it_is_no_mistake(tmp_path: Pa
     assert max(map(len, screen)) <= 80
     assert {"aixgen01", "vm"} <= set(map(str.strip, screen))
     assert "more systems" not in shown.decode()
-    assert f"note: {SAMPLES / 'README.md'} is no recording" in notes
+    assert f"note: {samples / 'README.md'} is no recording" in notes
     assert "--out FOLDER" in notes
-    named = counterflow("look", AIX, SAMPLES / "README.md", home=tmp_path)
+    named = counterflow("look", AIX, samples / "README.md", home=tmp_path)
     assert named.returncode == 1
     assert "README.md: not read" in named.stderr
 
@@ -109,7 +110,7 @@ def test_gpus_and_nfs_are_reported_where_they_were_recorded(case: str, sentence:
 
 def test_a_full_file_system_of_njmon_is_a_limit_and_an_image_is_none(tmp_path: Path) -> None:
     """Space 99.5 % used; 900 of 1,000 inodes; an image of a snap has neither space nor inodes left, and never will."""
-    text = (SAMPLES / "njmon_v25_linux.json").read_text(encoding="utf-8")
+    text = (RECORDINGS / "njmon_v25_linux.json").read_text(encoding="utf-8")
     for key, value in (("full_percent", 99.5), ("files", 1000), ("files_free", 100)):
         text = re.sub(rf'("fs_{key}"): [\d.]+', rf"\1: {value}", text)
     image = '"/dev/loop3": {"fs_full_percent": 100.0, "fs_files": 40, "fs_files_free": 0},'
@@ -265,7 +266,7 @@ def test_an_outage_is_a_gap_in_every_line_however_rarely_others_record(tmp_path:
         at = datetime.strptime(f"{line[2]}Z", "%H:%M:%S%z") + timedelta(minutes=11 * (int(line[1]) > 30))
         return f"ZZZZ,T{line[1]},{at:%H:%M:%S}"
 
-    text = (SAMPLES / "linux_16n_full.nmon").read_text(encoding="utf-8")
+    text = (RECORDINGS / "linux_16n_full.nmon").read_text(encoding="utf-8")
     (tmp_path / "pause.nmon").write_text(re.sub(r"ZZZZ,T(\d+),([\d:]+)", later, text), encoding="utf-8")
     done = counterflow("look", tmp_path / "pause.nmon", "--out", tmp_path, home=tmp_path)
     assert done.returncode == 0, done.stderr

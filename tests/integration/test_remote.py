@@ -31,9 +31,10 @@ from counterflow.stack.settings import StackSettings
 from tests.support.agents import AgentProcess, published, until
 from tests.support.dds import Authority
 from tests.support.ports import free_ports, is_free
+from tests.support.recordings import RECORDINGS
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-SAMPLE = REPOSITORY / "samples/nmon/linux_16n_plain.nmon"
+SAMPLE = RECORDINGS / "linux_16n_plain.nmon"
 HOST = "127.0.0.1"
 
 

@@ -30,8 +30,9 @@ from counterflow.stack.install import install
 from counterflow.stack.settings import StackSettings
 from tests.support.agents import AgentProcess, until
 from tests.support.ports import is_free
+from tests.support.recordings import RECORDINGS
 
-SAMPLE = Path(__file__).parents[2] / "samples/nmon/linux_16n_plain.nmon"
+SAMPLE = RECORDINGS / "linux_16n_plain.nmon"
 NewStack = Callable[[], StackSettings]
 AUTHENTICATION_FAILED, NOT_ENOUGH_PRIVILEGES, READONLY = 516, 497, 164
 

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -18,7 +17,6 @@ from counterflow.stack.settings import StackSettings
 from tests.support.agents import until
 from tests.support.dds import Authority
 
-SAMPLES = Path(__file__).parents[2] / "samples/nmon"
 PARTS = {"supervisor", "kafka", "clickhouse", "jobmanager", "taskmanager", "lander", "exporter", "jobs", "health"}
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.golden.cases import golden
+from tests.support.recordings import RECORDINGS
 
-SAMPLES = Path(__file__).parents[2] / "samples/nmon"
 KEYS = [
     *("file", "system", "os", "start", "end", "snapshots", "cpu_pct_avg", "cpu_pct_max", "cpu_base"),
     *("physical_cpu_avg", "physical_cpu_max", "entitled_pct_avg", "disk_read_mb", "disk_written_mb", "disk_rw_ratio"),
@@ -36,7 +36,7 @@ def test_a_linux_recording() -> None:
 
     CPU is over the 59 snapshots that have processes.
     """
-    figures = summary(SAMPLES / "linux_16n_full.nmon")
+    figures = summary(RECORDINGS / "linux_16n_full.nmon")
     assert [key for key in KEYS if key not in figures] == []
     assert figures["system"] == "vm"
     assert (figures["start"], figures["end"]) == ("2026-11-21T01:41:18Z", "2026-11-21T01:42:20Z")
@@ -53,7 +53,7 @@ def test_a_linux_recording() -> None:
 
 def test_an_uncapped_partition_is_warned_of_and_shown_on_fixed_bases() -> None:
     """The base of CPU_ALL floats; consumption over entitlement does not: both from the rows of LPAR with processes."""
-    path = SAMPLES / "aix_generated.nmon"
+    path = RECORDINGS / "aix_generated.nmon"
     rows = [line.split(",") for line in path.read_text().splitlines() if line.startswith("LPAR,")]
     header, values = rows[0], [row for row in rows[1:] if row[1].startswith("T")][1:]
     consumed = [float(row[header.index("PhysicalCPU")]) for row in values]
@@ -112,12 +112,12 @@ def test_a_file_that_counts_no_traffic_has_no_row_of_it(tmp_path: Path) -> None:
     assert dict(figures["records"])["link"] > 0  # type: ignore[call-overload]
     assert figures["network"] == []
     assert "network" not in counterflow("summary", "--system", "PROD01", path).stdout
-    assert "network" in counterflow("summary", SAMPLES / "linux_16n_plain.nmon").stdout
+    assert "network" in counterflow("summary", RECORDINGS / "linux_16n_plain.nmon").stdout
 
 
 def test_a_name_of_a_file_that_is_not_unicode_is_written_out(tmp_path: Path) -> None:
     path = os.fsencode(tmp_path) + b"/M\xe4rz.nmon"
-    Path(os.fsdecode(path)).write_bytes((SAMPLES / "linux_16n_plain.nmon").read_bytes() + b"ZZZZ,T0099,broken\n")
+    Path(os.fsdecode(path)).write_bytes((RECORDINGS / "linux_16n_plain.nmon").read_bytes() + b"ZZZZ,T0099,broken\n")
     name = f"{tmp_path}/M\\udce4rz.nmon"
     assert summary(os.fsdecode(path))["file"] == name
     parsed = counterflow("parse", os.fsdecode(path))
@@ -131,7 +131,7 @@ def test_a_name_of_a_file_that_is_not_unicode_is_written_out(tmp_path: Path) -> 
 
 
 def test_a_recording_that_has_not_begun_has_no_interval(tmp_path: Path) -> None:
-    lines = (SAMPLES / "linux_16n_plain.nmon").read_text().splitlines(keepends=True)
+    lines = (RECORDINGS / "linux_16n_plain.nmon").read_text().splitlines(keepends=True)
     path = tmp_path / "begun.nmon"
     path.write_text("".join(line for line in lines if line.startswith("AAA,")))
     run = counterflow("summary", path)
@@ -140,19 +140,19 @@ def test_a_recording_that_has_not_begun_has_no_interval(tmp_path: Path) -> None:
 
 
 def test_local_times_are_of_the_zone_given() -> None:
-    figures = summary(SAMPLES / "linux_16n_plain.nmon", "--zone", "America/New_York", "--system", "elsewhere")
+    figures = summary(RECORDINGS / "linux_16n_plain.nmon", "--zone", "America/New_York", "--system", "elsewhere")
     assert figures["start"] == "2026-11-21T06:41:19Z"
     assert figures["system"] == "elsewhere"
 
 
 def test_an_unknown_zone_is_named() -> None:
-    run = counterflow("summary", "--zone", "Mars/Olympus", SAMPLES / "linux_16n_plain.nmon")
+    run = counterflow("summary", "--zone", "Mars/Olympus", RECORDINGS / "linux_16n_plain.nmon")
     assert run.returncode == 2
     assert "Mars/Olympus" in run.stderr
 
 
 def test_every_bad_file_is_named_and_the_good_one_is_read(tmp_path: Path) -> None:
-    good = SAMPLES / "linux_16n_plain.nmon"
+    good = RECORDINGS / "linux_16n_plain.nmon"
     (tmp_path / "empty").write_bytes(b"")
     (tmp_path / "binary").write_bytes(os.urandom(100_000))
     (tmp_path / "half").write_bytes(b"AAA,progname,nmon\nAAA,host,x\nZZZZ,T00")
@@ -165,7 +165,7 @@ def test_every_bad_file_is_named_and_the_good_one_is_read(tmp_path: Path) -> Non
 
 
 def test_parse_prints_every_record_and_every_reject(tmp_path: Path) -> None:
-    lines = (SAMPLES / "linux_16n_plain.nmon").read_text().splitlines(keepends=True)
+    lines = (RECORDINGS / "linux_16n_plain.nmon").read_text().splitlines(keepends=True)
     at = next(n for n, line in enumerate(lines) if line.startswith("CPU_ALL,T0003"))
     lines[at] = "CPU_ALL,T0003,1.0,spoilt\n"
     damaged = tmp_path / "it's damaged.nmon"

@@ -22,14 +22,15 @@ from counterflow.dashboards.shapes import points, problems
 from counterflow.pipelines.landing.rollups import refresh
 from counterflow.stack.settings import StackSettings
 from tests.golden.cases import golden
+from tests.support.recordings import RECORDINGS
 from tests.support.tables import empty_tables, insert
 
 REPOSITORY = Path(__file__).parents[2]
 AIX, LINUX, VIOS, GPU, NJMON = "aixgen01", "vm", "vios1", "gpu1", "njvm"
-RECORDINGS = {
-    AIX: "samples/nmon/aix_generated.nmon",
-    LINUX: "samples/nmon/linux_16n_full.nmon",
-    NJMON: "samples/nmon/njmon_v25_linux.json",
+FILES = {
+    AIX: "aix_generated.nmon",
+    LINUX: "linux_16n_full.nmon",
+    NJMON: "njmon_v25_linux.json",
 }
 CASES = {VIOS: "nmon/vios", GPU: "nmon/linux_gpu"}
 SPANS = {
@@ -46,7 +47,7 @@ def admin(clickhouse: StackSettings, tmp_path_factory: pytest.TempPathFactory) -
     """An engine with the recordings."""
     with empty_tables(clickhouse) as admin:
         seq = 0
-        files = {system: REPOSITORY / file for system, file in RECORDINGS.items()}
+        files = {system: RECORDINGS / file for system, file in FILES.items()}
         files |= {system: golden(name).written(tmp_path_factory.mktemp(system)) for system, name in CASES.items()}
         for system, file in files.items():
             parsed = CliRunner().invoke(cli, ["parse", "--system", system, str(file)])
@@ -99,7 +100,7 @@ def test_the_usual_interval_is_none_of_a_pause(intervals_s: list[int], usual_s: 
 
 def recorded(system: str, section: str) -> list[list[str]]:
     """Return the rows of a section as the file has them."""
-    lines = (REPOSITORY / RECORDINGS[system]).read_text().splitlines()
+    lines = (RECORDINGS / FILES[system]).read_text().splitlines()
     return [line.split(",") for line in lines if line.startswith(f"{section},T")]
 
 
@@ -154,7 +155,7 @@ def test_a_point_over_a_day_weighs_intervals_and_shows_the_highest(admin: ClickH
 def test_a_disk_that_did_nothing_counts_with_0(admin: ClickHouse) -> None:
     [row] = [row for row in drawn(admin, "unix_disk_read", LINUX) if row["series"] == "vda"]
     header = next(
-        line.split(",") for line in (REPOSITORY / RECORDINGS[LINUX]).read_text().splitlines() if line[:9] == "DISKREAD,"
+        line.split(",") for line in (RECORDINGS / FILES[LINUX]).read_text().splitlines() if line[:9] == "DISKREAD,"
     )
     read = [float(line[header.index("vda")]) for line in recorded(LINUX, "DISKREAD")]
     assert 0 in read
@@ -163,7 +164,7 @@ def test_a_disk_that_did_nothing_counts_with_0(admin: ClickHouse) -> None:
 
 def test_processes_are_of_all_the_time_recorded(admin: ClickHouse) -> None:
     rows = drawn(admin, "unix_top_cpu", AIX, bucket_s=86400)
-    top = [line for line in (REPOSITORY / RECORDINGS[AIX]).read_text().splitlines() if line.startswith("TOP,")]
+    top = [line for line in (RECORDINGS / FILES[AIX]).read_text().splitlines() if line.startswith("TOP,")]
     used = sum(float(f[3]) for f in (line.split(",") for line in top) if f[1].isdigit() and f[13] == "db2sysc")
     [row] = [row for row in rows if row["series"] == "db2sysc"]
     assert row["Value"] == pytest.approx(used / 100 / 47, rel=0.01)
@@ -224,11 +225,11 @@ def strained(admin: ClickHouse) -> ClickHouse:
 @pytest.mark.parametrize(
     ("alert", "value"),
     [
-        ("processor_at_entitlement", 100),
-        ("run_queue", 3),
+        ("processor-at-entitlement", 100),
+        ("run-queue", 3),
         ("paging", 15),
-        ("filesystem_full", 95),
-        ("memory_short", 100),
+        ("filesystem-full", 95),
+        ("memory-short", 100),
     ],
 )
 def test_an_alert_fires_for_the_newest_interval_alone(strained: ClickHouse, alert: str, value: float) -> None:

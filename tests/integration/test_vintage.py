@@ -18,8 +18,9 @@ from counterflow.schemas import topics
 from counterflow.stack import supervision
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
+from tests.support.recordings import RECORDINGS
 
-SAMPLE = Path(__file__).parents[2] / "samples/nmon/linux_16n_plain.nmon"
+SAMPLE = RECORDINGS / "linux_16n_plain.nmon"
 
 
 def counterflow(*arguments: object, home: Path) -> subprocess.CompletedProcess[str]:

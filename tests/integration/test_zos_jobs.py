@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from counterflow.pipelines.rules.log_ceiling import RULE, Parameters, State, judge
+from counterflow.pipelines.rules.log_ceiling import RULE, LogState, Parameters, judge
 from counterflow.stack.settings import StackSettings
 from tests.support.flink_line import Record, Results, SettledLine, first_of_each, known, over, total
 
@@ -217,7 +217,7 @@ def verdict(loads: Iterable[Record]) -> dict[tuple[str, ...], Record]:
             logs[load["system"], load["subsystem"]].append(load)
     results: dict[tuple[str, ...], Record] = {}
     for (system, subsystem), rows in logs.items():
-        state, shown, since = State(), None, ""
+        state, shown, since = LogState(), None, ""
         for row in sorted(rows, key=lambda row: seconds(row["ts"])):
             state, judged = judge(Parameters(), state, RULE.interval(row))
             shown, since = str(judged.state), since if str(judged.state) == shown else row["ts"]

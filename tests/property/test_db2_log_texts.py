@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from counterflow.collectors.formats import formats, recognise
@@ -38,7 +38,6 @@ def parse(
 
 
 @pytest.mark.parametrize("name", INPUTS)
-@settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_a_split_anywhere_changes_nothing(name: str, data: st.DataObject) -> None:
     content = INPUTS[name]
@@ -49,7 +48,6 @@ def test_a_split_anywhere_changes_nothing(name: str, data: st.DataObject) -> Non
 
 
 @pytest.mark.parametrize("name", INPUTS)
-@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_damage_anywhere_raises_nothing(name: str, data: st.DataObject) -> None:
     content = bytearray(INPUTS[name])
@@ -66,7 +64,6 @@ def test_it_is_recognised(name: str) -> None:
     assert recognise(INPUTS[name]) is formats()[name.split("/")[0]]
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(-30, 200), st.integers(-500, 10**6)), min_size=1, max_size=12))
 def test_a_row_carries_the_running_count_of_the_row_before(steps: list[tuple[int, int]]) -> None:
     """Every row is a record or a reject; only two rows of one run and one cadence give an amount."""

@@ -8,7 +8,7 @@ from itertools import accumulate, chain
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from counterflow.collectors.formats import formats, recognise
@@ -48,7 +48,6 @@ def parse(
 
 
 @pytest.mark.parametrize("name", INPUTS)
-@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_a_split_anywhere_changes_nothing(name: str, data: st.DataObject) -> None:
     content, form = INPUTS[name], formats()[name]
@@ -59,7 +58,6 @@ def test_a_split_anywhere_changes_nothing(name: str, data: st.DataObject) -> Non
 
 
 @pytest.mark.parametrize("name", INPUTS)
-@settings(max_examples=100, deadline=None)
 @given(data=st.data())
 def test_damage_anywhere_raises_nothing(name: str, data: st.DataObject) -> None:
     content = bytearray(INPUTS[name])
@@ -71,7 +69,6 @@ def test_damage_anywhere_raises_nothing(name: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("name", ["sysstat", "hmc_pcm"])
-@settings(max_examples=60, deadline=None)
 @given(stretches=STRETCHES)
 def test_documents_in_any_order_yield_each_sample_once(name: str, stretches: list[tuple[int, int]]) -> None:
     held = [range(first, first + count) for first, count in stretches]
@@ -96,7 +93,6 @@ def rows_of_lists(lists: Iterable[Iterable[int]]) -> dict[int, tuple[float, floa
     return dict(zip(ends, figures, strict=True))
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     stretches=st.lists(st.tuples(st.integers(0, 7), st.integers(8, 12)), min_size=1, max_size=5), newest=st.booleans()
 )
@@ -108,7 +104,6 @@ def test_lists_that_overlap_yield_each_interval_once(stretches: list[tuple[int, 
     assert rows == {n: (300.0, n / 100) for n in ends}
 
 
-@settings(max_examples=100, deadline=None)
 @given(lists=st.lists(st.lists(st.integers(0, 30), max_size=8), max_size=5))
 def test_samples_in_any_order_yield_no_wrong_figure(lists: list[list[int]]) -> None:
     for n, (interval_s, cores) in rows_of_lists(lists).items():

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from counterflow.collectors.formats.ibmi_tables import FORMAT, read_alone
@@ -89,7 +89,6 @@ def stored(position: Position) -> Position:
 
 
 @pytest.mark.parametrize("file", WHOLE)
-@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_a_split_anywhere_changes_nothing(file: str, data: st.DataObject) -> None:
     content = WHOLE[file]
@@ -112,7 +111,6 @@ def test_every_position_resumes(file: str) -> None:
 
 
 @pytest.mark.parametrize("file", WHOLE)
-@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_damage_never_raises_and_stays_where_it_is(file: str, data: st.DataObject) -> None:
     content = bytearray(WHOLE[file])
@@ -125,7 +123,6 @@ def test_damage_never_raises_and_stays_where_it_is(file: str, data: st.DataObjec
     assert all(item.line <= content.count(b"\n") + 1 for item in items if isinstance(item, Reject))
 
 
-@settings(max_examples=60, deadline=None)
 @given(content=st.binary(max_size=400), file=st.sampled_from(["QAPMDISK.csv", "QAPMCONF.csv", "QAPMNRG.csv", "x"]))
 def test_anything_is_read_or_refused(content: bytes, file: str) -> None:
     FORMAT.recognises(content)
@@ -164,7 +161,6 @@ WRITTEN = st.one_of(
 )
 
 
-@settings(max_examples=200)
 @given(values=st.lists(WRITTEN, min_size=1, max_size=6))
 def test_the_numbers_of_a_row_are_those_of_each_value(values: list[str]) -> None:
     try:
@@ -183,7 +179,6 @@ NUMBERS = st.one_of(WRITTEN, st.sampled_from(["-0", "1e400", "nan", "1_0", "12."
 ROWS = st.tuples(TEXTS, NUMBERS, NUMBERS, NUMBERS, st.one_of(NUMBERS, TEXTS), st.one_of(NUMBERS, TEXTS))
 
 
-@settings(max_examples=200, deadline=None)
 @given(rows=st.lists(ROWS, max_size=4))
 def test_a_row_is_read_alike_whatever_separates_its_values(rows: list[tuple[str, ...]]) -> None:
     """Most rows separated by commas are typed at once, those separated by tabs value by value."""

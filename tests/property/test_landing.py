@@ -12,7 +12,7 @@ import httpx
 import orjson
 import pytest
 from confluent_kafka import Message
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from counterflow.base.clickhouse import ClickHouseError
@@ -223,7 +223,6 @@ def a_frame(seq: int, poison: Sequence[bool]) -> bytes:
     return orjson.dumps({**ENVELOPE, "seq": seq, "frame_rows": count, **columns})
 
 
-@settings(deadline=None)
 @given(offsets, st.data(), chances)
 def test_every_row_lands_once_or_is_a_dead_letter_once(
     found: list[int], data: st.DataObject, chance: random.Random
@@ -253,7 +252,6 @@ def test_every_row_lands_once_or_is_a_dead_letter_once(
     assert (landed.rows, len(landed.refused)) == (len(good), len(letters))
 
 
-@settings(deadline=None, max_examples=300)
 @given(chances)
 def test_whatever_is_refused_when_a_batch_is_repeated_each_row_lands_once_or_is_a_dead_letter(
     chance: random.Random,

@@ -8,20 +8,19 @@ from types import MappingProxyType
 from typing import Any
 
 import orjson
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from counterflow.pipelines.rules import Verdict
-from counterflow.pipelines.rules.log_ceiling import RULE, Interval, Parameters, State
+from counterflow.pipelines.rules.log_ceiling import RULE, LogInterval, LogState, Parameters
 
 BEGIN = datetime(2026, 11, 21, tzinfo=UTC)
 STATES = {"OK", "WARNING", "CRITICAL", "PATH_DEGRADED", "STALE", "UNKNOWN"}
 BLIND = {"waits_delta": None, "waiting_threads": None, "log_write_ms": None}
-quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite
-def series(draw: st.DrawFn, always: Mapping[str, Any] = MappingProxyType({})) -> list[Interval]:
+def series(draw: st.DrawFn, always: Mapping[str, Any] = MappingProxyType({})) -> list[LogInterval]:
     """Draw runs of similar intervals around the thresholds, with null figures, resets and gaps now and then."""
     intervals, ts = [], BEGIN
     for _ in range(draw(st.integers(1, 12))):
@@ -46,26 +45,24 @@ def series(draw: st.DrawFn, always: Mapping[str, Any] = MappingProxyType({})) ->
     return intervals
 
 
-def judged(intervals: list[Interval], state: State = RULE.start, *, carried: bool = False) -> list[Verdict]:
+def judged(intervals: list[LogInterval], state: LogState = RULE.start, *, carried: bool = False) -> list[Verdict]:
     verdicts = []
     for interval in intervals:
         if carried:
-            state = State.of_json(orjson.loads(orjson.dumps(state.as_json())))
+            state = LogState.of_json(orjson.loads(orjson.dumps(state.as_json())))
         state, verdict = RULE.judge(Parameters(), state, interval)
         verdicts.append(verdict)
     return verdicts
 
 
-@quick
 @given(series(BLIND))
-def test_without_pressure_inputs_nothing_is_worse_than_a_warning(intervals: list[Interval]) -> None:
+def test_without_pressure_inputs_nothing_is_worse_than_a_warning(intervals: list[LogInterval]) -> None:
     verdicts = judged(intervals)
     assert {v.state for v in verdicts} <= {"OK", "WARNING", "STALE", "UNKNOWN"}
 
 
-@quick
 @given(series())
-def test_nothing_becomes_critical_or_degraded_without_pressure(intervals: list[Interval]) -> None:
+def test_nothing_becomes_critical_or_degraded_without_pressure(intervals: list[LogInterval]) -> None:
     """Pressure is waits, waiting threads of a fifth of the active ones, or, where neither is known, slow log writes."""
     before = "OK"
     for i, verdict in zip(intervals, judged(intervals), strict=True):
@@ -79,9 +76,8 @@ def test_nothing_becomes_critical_or_degraded_without_pressure(intervals: list[I
         before = verdict.state
 
 
-@quick
 @given(series())
-def test_without_a_ceiling_there_is_never_a_verdict(intervals: list[Interval]) -> None:
+def test_without_a_ceiling_there_is_never_a_verdict(intervals: list[LogInterval]) -> None:
     for interval, verdict in zip(intervals, judged(intervals), strict=True):
         assert (verdict.state == "UNKNOWN") == (not interval.ceiling_mb_s) or verdict.stale
         if not interval.ceiling_mb_s:
@@ -90,26 +86,23 @@ def test_without_a_ceiling_there_is_never_a_verdict(intervals: list[Interval]) -
             assert "no ceiling" in verdict.reason
 
 
-@quick
 @given(series())
-def test_judging_again_or_with_the_state_carried_as_json_gives_the_same(intervals: list[Interval]) -> None:
+def test_judging_again_or_with_the_state_carried_as_json_gives_the_same(intervals: list[LogInterval]) -> None:
     assert judged(intervals) == judged(intervals) == judged(intervals, carried=True)
 
 
-@quick
 @given(series(), st.data())
-def test_a_series_judged_in_two_parts_gives_the_same(intervals: list[Interval], data: st.DataObject) -> None:
+def test_a_series_judged_in_two_parts_gives_the_same(intervals: list[LogInterval], data: st.DataObject) -> None:
     cut = data.draw(st.integers(0, len(intervals)))
     state = RULE.start
     for interval in intervals[:cut]:
         state, _ = RULE.judge(Parameters(), state, interval)
-    carried = State.of_json(orjson.loads(orjson.dumps(state.as_json())))
+    carried = LogState.of_json(orjson.loads(orjson.dumps(state.as_json())))
     assert judged(intervals)[cut:] == judged(intervals[cut:], carried)
 
 
-@quick
 @given(series())
-def test_every_verdict_is_whole(intervals: list[Interval]) -> None:
+def test_every_verdict_is_whole(intervals: list[LogInterval]) -> None:
     for verdict in judged(intervals):
         assert verdict.state in STATES
         assert verdict.reason

@@ -6,7 +6,7 @@ from datetime import UTC
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from counterflow.collectors.formats.njmon import FORMAT
@@ -51,7 +51,6 @@ def test_both_forms_hold_the_same_records(form: str) -> None:
 
 
 @pytest.mark.parametrize("form", [*WHOLE, "nimon"])
-@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_a_split_anywhere_changes_nothing(form: str, data: st.DataObject) -> None:
     content = WHOLE.get(form, NIMON)
@@ -62,7 +61,6 @@ def test_a_split_anywhere_changes_nothing(form: str, data: st.DataObject) -> Non
 
 
 @pytest.mark.parametrize("form", WHOLE)
-@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_a_file_cut_anywhere_keeps_every_whole_sample(form: str, data: st.DataObject) -> None:
     content = WHOLE[form]
@@ -72,7 +70,6 @@ def test_a_file_cut_anywhere_keeps_every_whole_sample(form: str, data: st.DataOb
 
 
 @pytest.mark.parametrize("form", WHOLE)
-@settings(max_examples=100, deadline=None)
 @given(data=st.data())
 def test_damage_anywhere_raises_nothing_and_spares_the_other_samples(form: str, data: st.DataObject) -> None:
     content = bytearray(WHOLE[form])
@@ -86,7 +83,6 @@ def test_damage_anywhere_raises_nothing_and_spares_the_other_samples(form: str, 
             orjson.dumps(item.fields)
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.binary(max_size=300))
 def test_anything_may_follow(tail: bytes) -> None:
     content = WHOLE["lines"] + tail

@@ -10,7 +10,7 @@ from random import Random
 
 import orjson
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from counterflow.collectors.formats.nmon import FORMAT
@@ -20,8 +20,6 @@ from tests.golden.cases import cases
 INPUTS = {case.name.removeprefix("nmon/"): case.input for case in cases("nmon")}
 SMALL = {name: content for name, content in INPUTS.items() if len(content) < 8000}
 ORDERLY = ("linux_16n", "linux_continuation", "aix_generated", "aix_processes", "defect_sorted_as_it_was", "vios")
-
-quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 class Trickle(io.BytesIO):
@@ -46,7 +44,6 @@ def without_positions(items: list[Item]) -> list[Item]:
     return [item for item in items if not isinstance(item, Position)]
 
 
-@quick
 @given(name=st.sampled_from(sorted(SMALL)), sizes=st.lists(st.integers(1, 700), min_size=1, max_size=5))
 def test_any_split_of_the_reads_gives_the_same(name: str, sizes: list[int]) -> None:
     assert parse(Trickle(INPUTS[name], sizes)) == parse(INPUTS[name])
@@ -63,7 +60,6 @@ def test_a_parse_resumed_at_any_position_gives_the_rest(name: str) -> None:
     assert items[-1].byte_offset == len(INPUTS[name])
 
 
-@quick
 @given(name=st.sampled_from(sorted(SMALL)), data=st.data())
 def test_a_growing_file_gives_what_the_whole_gives(name: str, data: st.DataObject) -> None:
     content = INPUTS[name]
@@ -90,7 +86,6 @@ def test_rows_after_the_end_of_a_settled_file_are_late() -> None:
     assert not [item for item in late if isinstance(item, Record) and item.dataset not in ("config", "manifest")]
 
 
-@quick
 @given(name=st.sampled_from(ORDERLY), seed=st.randoms(use_true_random=False))
 def test_any_order_of_the_rows_gives_the_same_records(name: str, seed: Random) -> None:
     lines = INPUTS[name].splitlines()
@@ -113,7 +108,6 @@ def _records(content: bytes) -> Counter[str]:
     return found
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(name=st.sampled_from(sorted(SMALL)), data=st.data())
 def test_any_damage_is_survived_and_accounted_for(name: str, data: st.DataObject) -> None:
     content = bytearray(INPUTS[name])
@@ -133,7 +127,6 @@ def test_any_damage_is_survived_and_accounted_for(name: str, data: st.DataObject
     assert without_positions(parse(bytes(content), position)) == without_positions(items[at + 1 :])
 
 
-@quick
 @given(name=st.sampled_from(ORDERLY), data=st.data())
 def test_a_line_of_garbage_is_refused_with_its_bytes_and_changes_nothing_else(name: str, data: st.DataObject) -> None:
     lines = INPUTS[name].splitlines()

@@ -8,7 +8,7 @@ from datetime import UTC
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from counterflow.collectors.formats import formats, recognise
@@ -35,7 +35,6 @@ def found(items: list[Item]) -> list[Item]:
     return [item for item in items if not isinstance(item, Position)]
 
 
-@settings(max_examples=60, deadline=None)
 @given(cut=st.integers(0, len(CONTENT)))
 def test_a_split_anywhere_changes_nothing(cut: int) -> None:
     first = parse(CONTENT[:cut], complete=False)
@@ -45,7 +44,6 @@ def test_a_split_anywhere_changes_nothing(cut: int) -> None:
     assert found(first) + found(parse(CONTENT, position=position)) == found(parse(CONTENT))
 
 
-@settings(max_examples=100, deadline=None)
 @given(data=st.data())
 def test_damage_anywhere_raises_nothing(data: st.DataObject) -> None:
     content = bytearray(CONTENT)
@@ -56,7 +54,6 @@ def test_damage_anywhere_raises_nothing(data: st.DataObject) -> None:
             orjson.dumps(item.fields)
 
 
-@settings(max_examples=60, deadline=None)
 @given(fields=extra)
 def test_every_number_is_a_counter(fields: dict[str, float]) -> None:
     line = {**fields, "write_time": "2025-11-21T01:01:00Z", "table_name": "t", "smf_id": "SYS1"}

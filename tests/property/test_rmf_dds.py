@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from counterflow.collectors.formats import formats, recognise
@@ -52,7 +52,6 @@ def test_entities_are_not_expanded() -> None:
 
 
 @pytest.mark.parametrize("case", INPUTS)
-@settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_a_split_anywhere_changes_nothing(case: str, data: st.DataObject) -> None:
     content = golden(f"rmf_dds/{case}").input
@@ -63,7 +62,6 @@ def test_a_split_anywhere_changes_nothing(case: str, data: st.DataObject) -> Non
 
 
 @pytest.mark.parametrize("case", INPUTS)
-@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_damage_anywhere_raises_nothing(case: str, data: st.DataObject) -> None:
     content = bytearray(golden(f"rmf_dds/{case}").input)
@@ -86,7 +84,6 @@ _json = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(
     part=st.sampled_from(["metric", "resource", "timeData", "message", "caption", "columnHeaders", "row"]), value=_json
 )
@@ -100,7 +97,6 @@ def test_any_structure_raises_nothing(part: str, value: Any) -> None:
     newest(content)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     shares=st.lists(st.integers(0, 1000).map(lambda tenths: tenths / 10), min_size=1, max_size=4),
     begin=st.integers(10**9, 10**10).map(lambda seconds: datetime.fromtimestamp(seconds, UTC)),

@@ -6,19 +6,18 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import orjson
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from counterflow.pipelines.rules import Verdict
-from counterflow.pipelines.rules.roce_cap import RULE, Interval, Parameters, State
+from counterflow.pipelines.rules.roce_cap import RULE, LinkInterval, LinkState, Parameters
 
 BEGIN = datetime(2026, 11, 21, tzinfo=UTC)
 STATES = {"OK", "DEMAND_LIMITED", "LIKELY", "SUSPECTED", "CAPPED", "UNKNOWN"}
-quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @st.composite
-def series(draw: st.DrawFn, known: bool | None = None) -> list[Interval]:
+def series(draw: st.DrawFn, known: bool | None = None) -> list[LinkInterval]:
     """Draw runs of similar intervals around the thresholds; physical load known, unknown or (None) mixed."""
     intervals, ts = [], BEGIN
     for _ in range(draw(st.integers(1, 12))):
@@ -44,26 +43,24 @@ def series(draw: st.DrawFn, known: bool | None = None) -> list[Interval]:
     return intervals
 
 
-def judged(intervals: list[Interval], state: State = RULE.start, *, carried: bool = False) -> list[Verdict]:
+def judged(intervals: list[LinkInterval], state: LinkState = RULE.start, *, carried: bool = False) -> list[Verdict]:
     verdicts = []
     for interval in intervals:
         if carried:
-            state = State.of_json(orjson.loads(orjson.dumps(state.as_json())))
+            state = LinkState.of_json(orjson.loads(orjson.dumps(state.as_json())))
         state, verdict = RULE.judge(Parameters(), state, interval)
         verdicts.append(verdict)
     return verdicts
 
 
-@quick
 @given(series(known=False))
-def test_without_the_physical_load_nothing_is_capped_or_limited_by_demand(intervals: list[Interval]) -> None:
+def test_without_the_physical_load_nothing_is_capped_or_limited_by_demand(intervals: list[LinkInterval]) -> None:
     verdicts = judged(intervals)
     assert {v.state for v in verdicts} | {v.signal for v in verdicts if v.signal} <= {"UNKNOWN", "SUSPECTED"}
 
 
-@quick
 @given(series())
-def test_nothing_becomes_capped_in_an_interval_of_unknown_load(intervals: list[Interval]) -> None:
+def test_nothing_becomes_capped_in_an_interval_of_unknown_load(intervals: list[LinkInterval]) -> None:
     before = "OK"
     for interval, verdict in zip(intervals, judged(intervals), strict=True):
         if interval.phys_out_bytes_s is None:
@@ -72,15 +69,13 @@ def test_nothing_becomes_capped_in_an_interval_of_unknown_load(intervals: list[I
         before = verdict.state
 
 
-@quick
 @given(series())
-def test_judging_again_or_with_the_state_carried_as_json_gives_the_same(intervals: list[Interval]) -> None:
+def test_judging_again_or_with_the_state_carried_as_json_gives_the_same(intervals: list[LinkInterval]) -> None:
     assert judged(intervals) == judged(intervals) == judged(intervals, carried=True)
 
 
-@quick
 @given(series())
-def test_every_verdict_is_whole(intervals: list[Interval]) -> None:
+def test_every_verdict_is_whole(intervals: list[LinkInterval]) -> None:
     before, capacity = "UNKNOWN", intervals[0].capacity_pct
     for interval, verdict in zip(intervals, judged(intervals), strict=True):
         assert verdict.state in STATES

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from counterflow.collectors.formats import formats
@@ -40,7 +40,6 @@ def at(hour: float) -> str:
     return (BEGIN + timedelta(hours=hour)).isoformat().replace("+00:00", "Z")
 
 
-@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_damage_anywhere_raises_nothing(data: st.DataObject) -> None:
     content = bytearray(SMALL)
@@ -51,7 +50,6 @@ def test_damage_anywhere_raises_nothing(data: st.DataObject) -> None:
         orjson.dumps(item.fields if isinstance(item, Record) else getattr(item, "detail", None))
 
 
-@settings(max_examples=20, deadline=None)
 @given(cut=st.integers(0, len(SMALL)))
 def test_a_split_anywhere_changes_nothing(cut: int) -> None:
     assert parse(SMALL[:cut], complete=False) == []
@@ -60,7 +58,6 @@ def test_a_split_anywhere_changes_nothing(cut: int) -> None:
     assert parse(SMALL, position=Position(**orjson.loads(orjson.dumps(position)))) == []
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     places=st.dictionaries(hours, st.tuples(machines, boxes), min_size=1, max_size=5),
     ceilings=st.dictionaries(st.tuples(machines, boxes, hours), st.integers(0, 9), max_size=8),

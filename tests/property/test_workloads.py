@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from counterflow.collectors.formats import formats, recognise
@@ -53,7 +53,6 @@ def records(form: str, lines: list[str]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", CASES)
-@settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_a_split_anywhere_changes_nothing(name: str, data: st.DataObject) -> None:
     content, form = INPUTS[name], CASES[name]
@@ -77,7 +76,6 @@ def test_every_position_resumes(name: str, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("name", CASES)
-@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_damage_anywhere_raises_nothing(name: str, data: st.DataObject) -> None:
     content = bytearray(INPUTS[name])
@@ -96,14 +94,12 @@ def test_it_is_recognised(name: str) -> None:
 
 
 @pytest.mark.parametrize("form", sorted(set(CASES.values())))
-@settings(max_examples=60, deadline=None)
 @given(content=st.binary(max_size=300))
 def test_anything_is_read_or_refused(form: str, content: bytes) -> None:
     formats()[form].recognises(content)
     parse(form, content)
 
 
-@settings(max_examples=40, deadline=None)
 @given(runs=st.lists(st.lists(st.integers(0, 10**9), min_size=1, max_size=8), min_size=1, max_size=4))
 def test_the_intervals_of_a_run_add_up_to_the_run(runs: list[list[int]]) -> None:
     lines = ["time_utc,workload,run_id,unit_of_work,done"]
@@ -122,7 +118,6 @@ def test_the_intervals_of_a_run_add_up_to_the_run(runs: list[list[int]]) -> None
 queries = st.lists(st.tuples(st.integers(0, 10_000), st.integers(1, 10_000)), min_size=1, max_size=20, unique=True)
 
 
-@settings(max_examples=40, deadline=None)
 @given(times=queries, order=st.randoms(use_true_random=False))
 def test_queries_an_hour_in_any_order(times: list[tuple[int, int]], order: Any) -> None:
     order.shuffle(times)

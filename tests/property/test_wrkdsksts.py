@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from counterflow.collectors.formats import formats, recognise
@@ -44,7 +44,6 @@ def disks(content: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("form", TEXTS)
-@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_a_split_anywhere_changes_nothing(form: str, data: st.DataObject) -> None:
     content = TEXTS[form].encode()
@@ -57,7 +56,6 @@ def test_a_split_anywhere_changes_nothing(form: str, data: st.DataObject) -> Non
 
 
 @pytest.mark.parametrize("form", TEXTS)
-@settings(max_examples=100, deadline=None)
 @given(data=st.data())
 def test_damage_anywhere_raises_nothing(form: str, data: st.DataObject) -> None:
     content = bytearray(TEXTS[form].encode())
@@ -71,7 +69,6 @@ def test_damage_anywhere_raises_nothing(form: str, data: st.DataObject) -> None:
 tenths = st.integers(0, 9999).map(lambda number: number / 10)
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     first=st.tuples(tenths, tenths),
     more=st.tuples(tenths, tenths),
@@ -124,7 +121,6 @@ def test_it_is_recognised(text: str) -> None:
     assert recognise(text.encode()) is formats()[FORMAT.name]
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.binary(max_size=300))
 def test_anything_may_follow(tail: bytes) -> None:
     whole = found(parse(TEXTS["prints"].encode()))

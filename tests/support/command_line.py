@@ -1,12 +1,17 @@
-"""Whether the command line would accept words, without running anything."""
+"""The command line in the process of a test: whether it would accept words, and what it prints."""
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Sequence
 
 import click
+import pytest
+from click.testing import CliRunner
 
-from counterflow.cli import cli
+from counterflow.cli import cli, main
 
 
 def parse(words: Sequence[str], command: click.Command = cli) -> None:
@@ -22,3 +27,17 @@ def parse(words: Sequence[str], command: click.Command = cli) -> None:
         parse(words[1:], found)
     else:
         command.make_context(command.name, list(words)).close()
+
+
+def run(*words: str, stdin: bytes = b"", **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run `counterflow` in this process, with these variables of ours and no others; return what it printed."""
+    others = {name: value for name, value in os.environ.items() if not name.startswith("COUNTERFLOW_")}
+    with pytest.MonkeyPatch.context() as patched, CliRunner().isolation(stdin) as (out, err, _):
+        patched.setattr(sys, "argv", ["counterflow", *words])
+        patched.setattr(os, "environ", others | variables)
+        try:
+            main()
+            status = 0
+        except SystemExit as ended:
+            status = int(ended.code or 0)
+        return subprocess.CompletedProcess(words, status, out.getvalue().decode(), err.getvalue().decode())

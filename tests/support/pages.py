@@ -19,6 +19,7 @@ PAGES = (
     *sorted(REPOSITORY.glob("docs/**/*.md")),
     *sorted(REPOSITORY.glob("collectors/formats/*/*.md")),
     *sorted(REPOSITORY.glob("pipelines/jobs/*/*.md")),
+    *sorted(REPOSITORY.glob("dashboards/alerts/*/*.md")),
     REPOSITORY / "README.md",
     REPOSITORY / "CONTRIBUTING.md",
 )

@@ -10,8 +10,8 @@ from typing import Any
 from counterflow.dashboards.definition import Chart, boards, charts, verdict_charts
 from counterflow.dashboards.frames import Column, Result
 from counterflow.dashboards.macros import Range
-from counterflow.dashboards.report.collect import Part, Place, Report, Section, Verdict
-from counterflow.dashboards.report.figures import Figure, figure_of, simple, state_cell
+from counterflow.dashboards.report.collect import BoardRow, PlacedFigure, Report, Section, Verdict
+from counterflow.dashboards.report.figures import ReportFigure, figure_of, simple, state_cell
 from counterflow.dashboards.report.pairs import Comparison, Difference, Pair, Topic, Value, bars
 from counterflow.dashboards.report.specs import Spell
 
@@ -67,7 +67,7 @@ def spells(*rows: tuple[int, int, str, str]) -> Result:
     return Result(columns, [[at[begin], at[end], entity, state] for begin, end, entity, state in rows])
 
 
-def figure(chart: Chart, result: Result, name: str = "") -> Figure:
+def figure(chart: Chart, result: Result, name: str = "") -> ReportFigure:
     chart = chart.model_copy(update={"name": name or chart.name})
     return figure_of(chart, f"SELECT '{EVIL}' -- as it was run", result, SHOWN)
 
@@ -121,11 +121,11 @@ def report(figures: int = 30) -> Report:
     for number in range(figures):
         chart, result, width = made[number % len(made)]
         again = number // len(made)
-        places.append(Place(figure(chart, result, f"{chart.name}_{again}" if again else ""), width))
+        places.append(PlacedFigure(figure(chart, result, f"{chart.name}_{again}" if again else ""), width))
     cut = [places[at : at + len(made)] for at in range(0, len(places), len(made))]
     uids = ["cf-fleet", "cf-logical-io", "cf-waits", "cf-disks"]
     sections = [
-        Section(boards()[uid], [("Group by", "generic job")], [Part("Over time", part)])
+        Section(boards()[uid], [("Group by", "generic job")], [BoardRow("Over time", part)])
         for uid, part in zip(uids, cut, strict=False)
     ]
     evidence = {"What follows": [("moved pct", "98.7 %"), ("capacity pct", "50 %"), (EVIL, EVIL)]}

@@ -33,8 +33,9 @@ from counterflow.collectors.sources.polling.batch import Batch
 from counterflow.collectors.sources.wrapped import Content, contents
 from counterflow.schemas.definition import CHECKPOINTS
 from tests.support.memory_broker import KAFKA, Broker, Killed
+from tests.support.recordings import RECORDINGS
 
-NMON = (Path(__file__).parents[2] / "samples/nmon/linux_16n_plain.nmon").read_bytes()
+NMON = (RECORDINGS / "linux_16n_plain.nmon").read_bytes()
 _ENVELOPE = ("agent_id", "seq", "collected_at", "run")
 
 

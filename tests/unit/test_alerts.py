@@ -6,6 +6,7 @@ import json
 import re
 import threading
 from collections.abc import Iterator
+from functools import cache
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
@@ -27,20 +28,26 @@ from counterflow.cli._metrics import published
 from counterflow.dashboards import alerting
 from counterflow.pipelines.exporter.jobs import Jobs
 from counterflow.pipelines.exporter.metrics import families_of
-from counterflow.pipelines.exporter.watched import EVIDENCE, newest_figures, watched
+from counterflow.pipelines.exporter.watched import EVIDENCE, watched
 from counterflow.pipelines.jobs import all_jobs
-from counterflow.pipelines.rules import link_notices, rules
+from counterflow.pipelines.rules import rules
 from tests.support.prometheus import REPOSITORY
 
-TESTS = sorted((REPOSITORY / "tests/alerts").glob("*.yml"))
-RUNBOOKS = REPOSITORY / "docs/runbooks"
+TESTS = [*REPOSITORY.glob("tests/alerts/*.yml"), *REPOSITORY.glob("dashboards/alerts/*/*.yml")]
 ROUTING = REPOSITORY / "dashboards/prometheus/alertmanager.example.yml"
 OF_METRICS = [alert for alert in alerting.alerts().values() if alert.expr]
 
 
+@cache
+def groups_in(file: str) -> list[dict[str, Any]]:
+    """Return the groups of rules of a generated file."""
+    return list(yaml.safe_load(alerting.files()[file])["groups"])
+
+
+@cache
 def stated() -> dict[str, dict[str, Any]]:
     """Return every rule of Prometheus by its name."""
-    groups = yaml.safe_load(alerting.files()[alerting.PROMETHEUS])["groups"]
+    groups = groups_in(alerting.PROMETHEUS)
     return {rule["alert"]: rule for group in groups for rule in group["rules"]}
 
 
@@ -64,22 +71,11 @@ def test_each_alert_is_seen_to_fire_and_to_stay_silent() -> None:
 
 @pytest.mark.parametrize("alert", alerting.alerts().values(), ids=lambda alert: alert.name)
 def test_each_alert_has_one_runbook(alert: alerting.Alert) -> None:
-    text = (RUNBOOKS / f"{alert.slug}.md").read_text()
-    assert text.startswith(f"# {alert.title}\n")
+    text = (REPOSITORY / f"dashboards/alerts/{alert.name}/README.md").read_text()
+    assert f"\n# {alert.title}\n" in text
     headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
     assert headings == ["What it means", "How to confirm", "What to do", "What the documents say"]
     assert "```sql" in text or "```\n" in text, "the way to confirm is a statement or a command"
-
-
-def test_the_page_of_alerts_names_each_with_its_severity() -> None:
-    text = (REPOSITORY / "docs/alerts.md").read_text()
-    for alert in alerting.alerts().values():
-        assert f"| [{alert.title}](runbooks/{alert.slug}.md) | {alert.severity} |" in text
-
-
-def test_every_runbook_has_its_alert() -> None:
-    pages = {path.stem for path in RUNBOOKS.glob("*.md")} - {"index"}
-    assert pages == {alert.slug for alert in alerting.alerts().values()}
 
 
 @pytest.mark.parametrize("alert", OF_METRICS, ids=lambda alert: alert.name)
@@ -96,9 +92,7 @@ def test_a_rule_has_one_label_and_every_annotation(alert: alerting.Alert) -> Non
 @pytest.mark.parametrize("alert", alerting.alerts().values(), ids=lambda alert: alert.name)
 def test_each_alert_leads_to_its_board_and_its_page(alert: alerting.Alert) -> None:
     of_grafana = {
-        rule["title"]: rule["annotations"]
-        for group in yaml.safe_load(alerting.files()[alerting.GRAFANA])["groups"]
-        for rule in group["rules"]
+        rule["title"]: rule["annotations"] for group in groups_in(alerting.GRAFANA) for rule in group["rules"]
     }
     rules_of = [stated()[alert.title]["annotations"]] if alert.expr else []
     for links in [*rules_of, *([of_grafana[alert.title]] if alert.grafana else [])]:
@@ -125,14 +119,6 @@ def test_a_site_puts_its_own_addresses() -> None:
         assert "127.0.0.1" not in text
         assert text.count("https://grafana.example/d/cf-mirror?") >= 2
         assert text.count("https://docs.example/runbooks/link-capped/") == 1
-
-
-def test_limits_are_those_of_the_notices() -> None:
-    full, greater = link_notices.DEFAULTS.full_adapter, 1 / (1 - link_notices.DEFAULTS.skew_tolerance)
-    exprs = {alert.name: alert.expr or "" for alert in OF_METRICS}
-    assert f"counterflow_link_port_used_ratio >= {full:g}" in exprs["link_headroom"]
-    assert f"counterflow_link_port_used_ratio >= {full:g}" in exprs["link_adapter_full"]
-    assert f"> {greater:g}\n" in exprs["node_skew"]
 
 
 @pytest.fixture(scope="module")
@@ -225,7 +211,7 @@ def test_the_example_names_alerts_that_exist() -> None:
 
 
 def test_grafana_takes_what_is_provisioned() -> None:
-    groups = yaml.safe_load(alerting.files()[alerting.GRAFANA])["groups"]
+    groups = groups_in(alerting.GRAFANA)
     found = [rule for group in groups for rule in group["rules"]]
     assert {group["folder"] for group in groups} == {"Counterflow alerts"}
     for name in ("uid", "title"):
@@ -313,27 +299,3 @@ def test_an_unknown_figure_is_not_exported_and_an_unknown_label_is_empty() -> No
     labels = (("group", ""), ("link", "G1"), ("link_type", "nrg"), ("system", "A"))
     assert found["counterflow_link_out_bytes_per_second"] == {labels: 1e9}
     assert found["counterflow_link_in_bytes_per_second"] == {}
-
-
-def test_the_select_follows_from_the_definition() -> None:
-    assert (
-        newest_figures("disk_total", watched()["disk_total"])
-        == """\
-SELECT *, count() OVER () AS entities
-FROM
-(
-  SELECT `system`, toUnixTimestamp64Milli(ts) AS ts_ms, 0.001 * (`response_ms`) AS `disk_response_seconds`, \
-1.0 * (`transfers_per_s`) AS `disk_transfers_per_second`
-  FROM counterflow.disk_total FINAL
-  WHERE ts > fromUnixTimestamp64Milli({since_ms:Int64}, 'UTC')
-  ORDER BY ts DESC
-  LIMIT 1 BY `system`
-)
-ORDER BY `system`
-LIMIT {most:UInt64}"""
-    )
-    link = newest_figures("link_load", watched()["link_load"])
-    assert (
-        "if(`link_type` IN ['nrg','rdma_link'], 0.005 * (`out_capacity_pct` + `in_capacity_pct`), NULL) "
-        "AS `link_capacity_used_ratio`" in link
-    )

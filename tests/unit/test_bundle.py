@@ -13,9 +13,10 @@ from click.testing import CliRunner, Result
 
 from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
-from tests.golden.cases import UNRECOGNISED, Case, cases, golden
+from tests.golden.cases import ADVICE, Case, cases, golden
+from tests.support.recordings import RECORDINGS
 
-SAMPLES = Path(__file__).parents[2] / "samples/nmon"
+PLAIN, FULL, AIX = (RECORDINGS / f"{name}.nmon" for name in ("linux_16n_plain", "linux_16n_full", "aix_generated"))
 
 
 def bundle(*words: str | Path) -> Result:
@@ -37,9 +38,7 @@ def figures(file: Path, *options: str) -> list[tuple[object, ...]]:
     ]
 
 
-@pytest.mark.parametrize(
-    "sample", sorted(path for path in SAMPLES.iterdir() if path.suffix != ".md"), ids=lambda path: path.name
-)
+@pytest.mark.parametrize("sample", sorted(RECORDINGS.iterdir()), ids=lambda path: path.name)
 def test_kernel_threads_replace_no_device(sample: Path, tmp_path: Path) -> None:
     """Names of kernel threads hold those of devices, as `kworker/u8:3-loop1`: a device is not renamed for it."""
     out = tmp_path / "b.tgz"
@@ -50,7 +49,7 @@ def test_kernel_threads_replace_no_device(sample: Path, tmp_path: Path) -> None:
 
 def test_no_name_is_left_and_every_figure_is_the_same(tmp_path: Path) -> None:
     source = tmp_path / "bankprod7_260302.nmon"
-    text = (SAMPLES / "aix_generated.nmon").read_text()
+    text = AIX.read_text()
     secrets = ("bankprod7", "payroll", "10.77.3.19", "0a:1b:2c:3d:4e:5f", "/srv/payroll/ledger", "hunter2")
     text = text.replace("aixgen01", "bankprod7").replace("db2sysc", "payroll")
     text += 'BBBP,900,ifconfig,"en0: inet 10.77.3.19 ether 0a:1b:2c:3d:4e:5f"\n'
@@ -118,7 +117,7 @@ def test_a_name_that_a_text_holds_in_another_form_is_refused(tmp_path: Path, wri
 @pytest.mark.parametrize("name", ["db1_260101_0000.nmon", "DB1.nmon", "perf-db1.2601.nmon", "of_db1.nmon"])
 def test_a_short_name_is_replaced_in_the_name_of_its_file(tmp_path: Path, name: str) -> None:
     source = tmp_path / name
-    source.write_text((SAMPLES / "linux_16n_plain.nmon").read_text().replace("AAA,host,vm", "AAA,host,db1"))
+    source.write_text(PLAIN.read_text().replace("AAA,host,vm", "AAA,host,db1"))
     out = tmp_path / "b.tgz"
     assert bundle(source, "--out", out).exit_code == 0
     [file] = unpacked(out, tmp_path / "unpacked")
@@ -131,7 +130,7 @@ def test_a_short_name_is_replaced_in_the_name_of_its_file(tmp_path: Path, name: 
 
 def test_a_name_with_underscores_is_found_within_longer_words(tmp_path: Path) -> None:
     source = tmp_path / "prod_db_1_260101.nmon"
-    text = (SAMPLES / "linux_16n_plain.nmon").read_text().replace("AAA,host,vm", "AAA,host,prod_db_1")
+    text = PLAIN.read_text().replace("AAA,host,vm", "AAA,host,prod_db_1")
     source.write_text(f"{text}BBBP,900,lparstat,copy of prod_db_1_old\n")
     out = tmp_path / "b.tgz"
     assert bundle(source, "--out", out).exit_code == 0
@@ -144,7 +143,7 @@ def test_every_notation_of_an_address_is_replaced(tmp_path: Path) -> None:
     others = ("10:20:30", "::1", "127.0.0.1", "10:20:30:123", "AAA::x")
     source = tmp_path / "a.nmon"
     lines = [f"BBBP,{900 + n},ifconfig,inet {text}/64 up" for n, text in enumerate((*addresses, *others))]
-    source.write_text("\n".join([(SAMPLES / "linux_16n_plain.nmon").read_text().rstrip("\n"), *lines, ""]))
+    source.write_text("\n".join([PLAIN.read_text().rstrip("\n"), *lines, ""]))
     out = tmp_path / "b.tgz"
     assert bundle(source, "--out", out).exit_code == 0
     [file] = unpacked(out, tmp_path / "unpacked")
@@ -159,7 +158,7 @@ def test_one_name_is_one_name_in_all_files_and_another_in_the_next_bundle(tmp_pa
     hosts = []
     for number in (1, 2):
         out = tmp_path / f"{number}.tgz"
-        assert bundle(SAMPLES / "linux_16n_plain.nmon", SAMPLES / "linux_16n_full.nmon", "--out", out).exit_code == 0
+        assert bundle(PLAIN, FULL, "--out", out).exit_code == 0
         files = unpacked(out, tmp_path / str(number))
         found = {re.search(r"^AAA,host,(\w+)", file.read_text(), re.MULTILINE)[1] for file in files}  # type: ignore[index]
         assert len(found) == 1
@@ -169,9 +168,7 @@ def test_one_name_is_one_name_in_all_files_and_another_in_the_next_bundle(tmp_pa
 
 def test_words_of_the_user_are_replaced_or_kept(tmp_path: Path) -> None:
     out = tmp_path / "b.tgz"
-    assert (
-        bundle(SAMPLES / "aix_generated.nmon", "--replace", "hdisk8", "--keep", "aixgen01", "--out", out).exit_code == 0
-    )
+    assert bundle(AIX, "--replace", "hdisk8", "--keep", "aixgen01", "--out", out).exit_code == 0
     [file] = unpacked(out, tmp_path / "unpacked")
     assert "hdisk8" not in file.read_text()
     assert "aixgen01" in file.read_text()
@@ -224,7 +221,7 @@ def test_a_file_without_a_record_is_refused_with_the_way_out(tmp_path: Path) -> 
     jobs = golden("ibmi_tables/qapmjobmi_alone").written(tmp_path)
     disks = golden("wrkdsksts/date_in_two_readings").written(tmp_path)
     out = tmp_path / "b.tgz"
-    result = bundle(SAMPLES / "linux_16n_plain.nmon", notes, jobs, disks, "--out", out)
+    result = bundle(PLAIN, notes, jobs, disks, "--out", out)
     error = result.exception
     assert isinstance(error, CounterflowError)
     assert error.exit_code == 2
@@ -241,7 +238,7 @@ def test_a_file_without_a_record_is_packed_on_request(tmp_path: Path) -> None:
     notes.write_text("seen on host prod-bank by user meier of 10.77.3.19, next to berta\n")
     out = tmp_path / "b.tgz"
     words = ("--replace", "prod-bank", "--replace", "meier")
-    result = bundle(notes, SAMPLES / "linux_16n_plain.nmon", "--unread", *words, "--out", out)
+    result = bundle(notes, PLAIN, "--unread", *words, "--out", out)
     assert result.exit_code == 0, result.exception
     assert "not read: 001-notes.txt" in result.output
     assert "not read: 001-linux_16n_plain.nmon" not in result.output
@@ -251,7 +248,7 @@ def test_a_file_without_a_record_is_packed_on_request(tmp_path: Path) -> None:
 
 
 def test_a_word_of_the_user_that_would_stay_is_refused(tmp_path: Path) -> None:
-    result = bundle(SAMPLES / "linux_16n_plain.nmon", "--replace", "4711", "--out", tmp_path / "b.tgz")
+    result = bundle(PLAIN, "--replace", "4711", "--out", tmp_path / "b.tgz")
     assert "--replace 4711" in str(result.exception)
     assert not (tmp_path / "b.tgz").exists()
 
@@ -329,7 +326,7 @@ def test_a_name_in_a_row_that_is_refused_is_replaced(tmp_path: Path) -> None:
 
 def test_lines_that_were_refused_are_reported(tmp_path: Path) -> None:
     source = tmp_path / "a.nmon"
-    source.write_text((SAMPLES / "linux_16n_plain.nmon").read_text() + "meier was here\n")
+    source.write_text(PLAIN.read_text() + "meier was here\n")
     result = bundle(source, "--out", tmp_path / "b.tgz")
     assert result.exit_code == 0, result.exception
     assert "001-a.nmon: 1 lines were refused" in result.stderr
@@ -338,7 +335,7 @@ def test_lines_that_were_refused_are_reported(tmp_path: Path) -> None:
 def test_a_picture_is_named_with_advice_for_pictures(tmp_path: Path) -> None:
     picture = tmp_path / "chart.png"
     picture.write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0")
-    (tmp_path / "a.nmon").write_bytes((SAMPLES / "linux_16n_plain.nmon").read_bytes())
+    (tmp_path / "a.nmon").write_bytes(PLAIN.read_bytes())
     error = bundle(tmp_path, "--out", tmp_path / "b.tgz").exception
     assert isinstance(error, CounterflowError)
     assert f"{picture}: it is not text" in error.message
@@ -350,7 +347,7 @@ def test_a_picture_is_named_with_advice_for_pictures(tmp_path: Path) -> None:
 def test_folders_are_searched_but_for_the_last_archive_and_what_describes_them(tmp_path: Path) -> None:
     folder = tmp_path / "perf[1]"
     (folder / "day").mkdir(parents=True)
-    (folder / "day/a.nmon").write_bytes((SAMPLES / "linux_16n_plain.nmon").read_bytes())
+    (folder / "day/a.nmon").write_bytes(PLAIN.read_bytes())
     (folder / "README.md").write_text("recorded on bankprod7\n")
     (folder / ".DS_Store").write_bytes(b"\0\0\0\1Bud1")
     out = folder / "b.tgz"
@@ -381,7 +378,7 @@ def test_what_the_disk_refuses_is_one_sentence(tmp_path: Path) -> None:
     assert isinstance(error, CounterflowError)
     assert f"{broken}: Input/output error" in error.message
     assert error.exit_code == 2
-    error = bundle(SAMPLES / "linux_16n_plain.nmon", "--out", tmp_path / "none/b.tgz").exception
+    error = bundle(PLAIN, "--out", tmp_path / "none/b.tgz").exception
     assert isinstance(error, CounterflowError)
     assert str(tmp_path / "none/b.tgz") in error.message
     assert error.exit_code == 2
@@ -390,7 +387,7 @@ def test_what_the_disk_refuses_is_one_sentence(tmp_path: Path) -> None:
 def test_every_file_of_an_archive_is_read_as_a_recording(tmp_path: Path) -> None:
     """Its manifest is none, and no command takes it for one."""
     out = tmp_path / "b.tgz"
-    assert bundle(SAMPLES / "linux_16n_plain.nmon", "--out", out).exit_code == 0
+    assert bundle(PLAIN, "--out", out).exit_code == 0
     result = CliRunner().invoke(cli, ["summary", str(out)])
     assert result.exit_code == 0, result.output
     assert "bundle.json" not in result.output
@@ -400,7 +397,7 @@ def test_every_file_of_an_archive_is_read_as_a_recording(tmp_path: Path) -> None
     assert manifest["unread"] == []
 
 
-TEXTS = [case for case in cases() if case.format != UNRECOGNISED]
+TEXTS = [case for case in cases() if case.format != ADVICE]
 ALSO = ("ibmi_tables/jobs_joined", "ibmi_tables/qapmjobwtd", "ibmi_tables/workbook")
 SOME = [case for number, case in enumerate(TEXTS) if number % 9 == 0 or case.name in ALSO]
 

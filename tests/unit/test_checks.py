@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from counterflow.analysis.checks import checks, communications, saves, vios
@@ -248,7 +248,6 @@ ODD = (
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.dictionaries(st.sampled_from(sorted(known_inputs())), ODD), st.sampled_from([0.0, 1e-300, 1e308, 10**400]))
 def test_no_check_raises_whatever_its_inputs_are(odd: dict[str, Any], number: Any) -> None:
     for name, check in checks().items():

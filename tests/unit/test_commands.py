@@ -53,7 +53,7 @@ def test_a_real_bash_completes_commands_and_options(tmp_path: Path) -> None:
 
 
 def test_parse_ends_quietly_on_a_closed_pipe() -> None:
-    sample = Path(__file__).parents[2] / "samples/nmon/linux_16n_full.nmon"
+    sample = Path(__file__).parents[2] / "samples/nmon/linux_16n_full.nmon.gz"
     script = 'set -o pipefail; "$0" -m counterflow parse "$1" | head -n 1'
     done = subprocess.run(
         ["bash", "-c", script, sys.executable, sample], capture_output=True, text=True, timeout=60, check=False

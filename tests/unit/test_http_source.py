@@ -15,12 +15,12 @@ from counterflow.base.errors import CounterflowError
 from counterflow.cli.check_config import command
 from counterflow.collectors.agent.checkpoint import Committed, StreamCheckpoint
 from counterflow.collectors.agent.config import Config, HttpSource, check, load
-from counterflow.collectors.agent.live import Live, Taken, format_name, read, stream_id
+from counterflow.collectors.agent.live import Live, SourceBatch, format_name, read_answer, stream_id
 from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.records import Record, Reject
 from counterflow.collectors.sources.http.reports import Report
-from counterflow.collectors.sources.http.session import Session, Target
-from counterflow.collectors.sources.polling.session import Kind, SessionError
+from counterflow.collectors.sources.http.session import HttpSession, Target
+from counterflow.collectors.sources.polling.session import ErrorKind, SessionError
 from tests.support.dds import PASSWORD, USER, Authority, Dds
 
 WRONG = """\
@@ -66,12 +66,12 @@ def dds(authority: Authority) -> Iterator[Dds]:
 
 
 @pytest.fixture
-def session(dds: Dds) -> Iterator[Callable[..., Session]]:
-    made: list[Session] = []
+def session(dds: Dds) -> Iterator[Callable[..., HttpSession]]:
+    made: list[HttpSession] = []
 
-    def make(password: Callable[[], str] = lambda: PASSWORD, **options: Any) -> Session:
+    def make(password: Callable[[], str] = lambda: PASSWORD, **options: Any) -> HttpSession:
         options = {"url": dds.url, "user": USER, "ca": dds.authority and dds.authority.authority} | options
-        made.append(Session(Target(**options), password))
+        made.append(HttpSession(Target(**options), password))
         return made[-1]
 
     yield make
@@ -110,7 +110,7 @@ class Agent:
         self.troubles: list[str] = []
         self.live.start(self.memory)
 
-    def take(self) -> list[Taken]:
+    def take(self) -> list[SourceBatch]:
         """Read what waits, and commit it."""
         taken = list(self.live.waiting())
         for source, batch in taken:
@@ -121,7 +121,7 @@ class Agent:
                 self.troubles.append(batch.trouble)
             else:
                 assert format_name(source) == "rmf_dds"
-                self.items += read(source, batch, state)
+                self.items += read_answer(source, batch, state)
             self.memory.add(StreamCheckpoint(*stream_id(source, batch.stream), batch.position, state))
         self.live.committed()
         return taken
@@ -212,28 +212,30 @@ def test_the_example_explains_every_key() -> None:
 
 
 def test_a_certificate_of_another_authority_is_refused_before_the_password_is_sent(
-    dds: Dds, session: Callable[..., Session], tmp_path: Path
+    dds: Dds, session: Callable[..., HttpSession], tmp_path: Path
 ) -> None:
     for ca in (None, Authority(tmp_path).authority):
         with pytest.raises(SessionError, match="CERTIFICATE_VERIFY_FAILED") as raised:
             session(ca=ca).open()
-        assert raised.value.kind is Kind.LOST
+        assert raised.value.kind is ErrorKind.LOST
     assert dds.passwords == []
     session(ca=None, verify=False).open()
     assert dds.passwords == [PASSWORD]
 
 
-def test_a_certificate_for_another_name_is_refused(dds: Dds, session: Callable[..., Session]) -> None:
+def test_a_certificate_for_another_name_is_refused(dds: Dds, session: Callable[..., HttpSession]) -> None:
     with pytest.raises(SessionError, match="CERTIFICATE_VERIFY_FAILED"):
         session(url=dds.url.replace("127.0.0.1", "localhost")).open()
 
 
-def test_a_refused_password_is_not_tried_again_until_it_is_another(dds: Dds, session: Callable[..., Session]) -> None:
+def test_a_refused_password_is_not_tried_again_until_it_is_another(
+    dds: Dds, session: Callable[..., HttpSession]
+) -> None:
     password = "hunter2"
     client = session(lambda: password)
     with pytest.raises(SessionError) as raised:
         client.open()
-    assert raised.value.kind is Kind.REFUSED
+    assert raised.value.kind is ErrorKind.REFUSED
     assert str(raised.value) == "/gpm/root: HTTP 401 Unauthorized"
     with pytest.raises(SessionError, match="waiting for another password"):
         client.open()
@@ -243,7 +245,7 @@ def test_a_refused_password_is_not_tried_again_until_it_is_another(dds: Dds, ses
     assert client.number == 1
 
 
-def test_many_requests_go_over_one_connection(dds: Dds, session: Callable[..., Session]) -> None:
+def test_many_requests_go_over_one_connection(dds: Dds, session: Callable[..., HttpSession]) -> None:
     client, report = session(), Report("SYSINFO", "SYS1", None, None)
     client.open()
     for n in range(1, 6):
@@ -256,7 +258,7 @@ def test_many_requests_go_over_one_connection(dds: Dds, session: Callable[..., S
 
 @pytest.mark.parametrize("extension", ["", ".xml"])
 def test_a_dds_has_its_paths_with_or_without_an_extension(
-    dds: Dds, session: Callable[..., Session], extension: str
+    dds: Dds, session: Callable[..., HttpSession], extension: str
 ) -> None:
     dds.extension = extension
     client, report = session(), Report("SYSINFO", "SYS1", None, None)
@@ -267,10 +269,17 @@ def test_a_dds_has_its_paths_with_or_without_an_extension(
 
 
 @pytest.mark.parametrize(
-    ("status", "kind"), [(503, Kind.LOST), (429, Kind.LOST), (400, Kind.FAILED), (302, Kind.FAILED), (403, Kind.ABSENT)]
+    ("status", "kind"),
+    [
+        (503, ErrorKind.LOST),
+        (429, ErrorKind.LOST),
+        (400, ErrorKind.FAILED),
+        (302, ErrorKind.FAILED),
+        (403, ErrorKind.ABSENT),
+    ],
 )
 def test_an_answer_in_place_of_a_report_has_a_kind_by_its_status(
-    dds: Dds, session: Callable[..., Session], status: int, kind: Kind
+    dds: Dds, session: Callable[..., HttpSession], status: int, kind: ErrorKind
 ) -> None:
     client = session()
     client.open()
@@ -281,7 +290,7 @@ def test_an_answer_in_place_of_a_report_has_a_kind_by_its_status(
     assert PASSWORD not in str(raised.value)
 
 
-def test_an_answer_that_is_not_json_is_reported_once(dds: Dds, session: Callable[..., Session]) -> None:
+def test_an_answer_that_is_not_json_is_reported_once(dds: Dds, session: Callable[..., HttpSession]) -> None:
     client, report = session(), Report("SYSINFO", "SYS1", None, None)
     client.open()
     dds.content_type = "application/xml"
@@ -292,7 +301,7 @@ def test_an_answer_that_is_not_json_is_reported_once(dds: Dds, session: Callable
     assert [bool(batch.body) for batch in report.read(client)] == [True]
 
 
-def test_a_report_that_the_dds_does_not_have_is_requested_rarely(dds: Dds, session: Callable[..., Session]) -> None:
+def test_a_report_that_the_dds_does_not_have_is_requested_rarely(dds: Dds, session: Callable[..., HttpSession]) -> None:
     client, report = session(), Report("PCIE", "SYS1", 60, None)
     client.open()
     dds.status = 403
@@ -301,7 +310,7 @@ def test_a_report_that_the_dds_does_not_have_is_requested_rarely(dds: Dds, sessi
     assert report.interval_s == 3600
 
 
-def test_the_interval_is_what_the_dds_reports(dds: Dds, session: Callable[..., Session]) -> None:
+def test_the_interval_is_what_the_dds_reports(dds: Dds, session: Callable[..., HttpSession]) -> None:
     dds.gathered_s = 100
     client, report = session(), Report("SYSINFO", "SYS1", None, None)
     client.open()
@@ -314,7 +323,7 @@ def test_the_interval_is_what_the_dds_reports(dds: Dds, session: Callable[..., S
 def test_without_a_user_nobody_logs_on(tmp_path: Path) -> None:
     running = Dds()
     try:
-        client = Session(Target(url=running.url), None)
+        client = HttpSession(Target(url=running.url), None)
         client.open()
         assert len(list(Report("PROCU", "SYS1", None, None).read(client))) == 1
         assert running.passwords == []

@@ -9,19 +9,19 @@ from typing import Any, cast
 import pytest
 from confluent_kafka import KafkaError
 
-from counterflow.collectors.sources.kafka.session import Place, Range, Session
+from counterflow.collectors.sources.kafka.session import KafkaSession, Partition, Range
 from counterflow.collectors.sources.kafka.topics import MOST_BYTES, MOST_MESSAGES, REFRESH_S, Topics
 from counterflow.collectors.sources.polling.batch import Batch, Cursor
 from counterflow.collectors.sources.polling.session import SessionError
 
-A, B = Place("t", 0), Place("t", 1)
+A, B = Partition("t", 0), Partition("t", 1)
 
 
 @dataclass
 class Event:
     """A message, or an error of a partition."""
 
-    place: Place | None
+    place: Partition | None
     number: int = 0
     content: bytes | None = b"x"
     trouble: KafkaError | None = None
@@ -46,20 +46,20 @@ class Event:
 class Cluster:
     """A session with a cluster that holds the messages that the test puts in."""
 
-    holds: dict[Place, Range]
+    holds: dict[Partition, Range]
     cluster: str = "c1"
     number: int = 1
     waiting: deque[Event] = field(default_factory=deque)
-    assigned: dict[Place, int] = field(default_factory=dict)
+    assigned: dict[Partition, int] = field(default_factory=dict)
     closed: bool = False
 
-    def partitions(self, topics: Any) -> dict[str, list[Place]]:
+    def partitions(self, topics: Any) -> dict[str, list[Partition]]:
         return {topic: [place for place in self.holds if place.topic == topic] for topic in topics}
 
-    def range(self, place: Place) -> Range:
+    def range(self, place: Partition) -> Range:
         return self.holds[place]
 
-    def assign(self, offsets: dict[Place, int]) -> None:
+    def assign(self, offsets: dict[Partition, int]) -> None:
         self.assigned = offsets
 
     def poll(self, timeout_s: float) -> Event | None:
@@ -70,7 +70,7 @@ class Cluster:
 
 
 def read(topics: Topics, cluster: Cluster) -> list[Batch]:
-    return list(topics.read(cast(Session, cluster)))
+    return list(topics.read(cast(KafkaSession, cluster)))
 
 
 def at(offset: int, cluster: str = "c1") -> dict[str, Cursor]:
@@ -147,7 +147,7 @@ def test_a_partition_is_found_and_a_failed_one_assigned_again_while_messages_kee
     monkeypatch.setattr("counterflow.collectors.sources.kafka.topics.time.monotonic", lambda: now)
     cluster, topics = Cluster({A: Range(0, 9)}), Topics(["t"], {})
     cluster.waiting.append(Event(A, 0))
-    batches = topics.read(cast(Session, cluster))
+    batches = topics.read(cast(KafkaSession, cluster))
     assert (next(batches).position["offset"], cluster.assigned) == (1, {A: 0})
     cluster.holds[B] = Range(0, 9)
     now += REFRESH_S

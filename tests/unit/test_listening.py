@@ -14,7 +14,7 @@ from counterflow.collectors.agent.checkpoint import Committed
 from counterflow.collectors.agent.config import ListenSource, SpoolFolder
 from counterflow.collectors.agent.live import Live
 from counterflow.collectors.agent.metrics import Metrics
-from counterflow.collectors.sources.listening import Session
+from counterflow.collectors.sources.listening import ListeningSession
 from tests.support.agents import until
 from tests.support.ports import free_ports
 
@@ -23,7 +23,7 @@ SAMPLE = b'{"timestamp":{"datetime":"2026-01-01T00:00:00"},"identity":{"hostname
 
 def test_datagrams_that_nobody_takes_are_dropped_and_counted(capsys: pytest.CaptureFixture[str]) -> None:
     [port] = free_ports(1)
-    session = Session("127.0.0.1", port, "udp")
+    session = ListeningSession("127.0.0.1", port, "udp")
     session.open()
     threads = threading.active_count()
     try:

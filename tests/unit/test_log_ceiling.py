@@ -13,7 +13,7 @@ import orjson
 import pytest
 
 from counterflow.pipelines.rules import Verdict, rules
-from counterflow.pipelines.rules.log_ceiling import State
+from counterflow.pipelines.rules.log_ceiling import LogState
 
 RULE = rules()["log_ceiling"]
 PAGE = Path(__file__).parents[2] / "pipelines/jobs/log_ceiling/README.md"
@@ -445,7 +445,7 @@ def test_an_interval_longer_than_twice_its_neighbours_gives_no_verdict() -> None
 
 
 def test_an_interval_of_the_past_changes_nothing() -> None:
-    def judged(second: int, state: State, columns: dict[str, Any]) -> tuple[State, Verdict]:
+    def judged(second: int, state: LogState, columns: dict[str, Any]) -> tuple[LogState, Verdict]:
         ts = (BEGIN + timedelta(seconds=second)).isoformat()
         return RULE.judge(RULE.parameters(), state, RULE.interval({"ts": ts, "interval_s": 60, **columns}))
 
@@ -576,4 +576,4 @@ def test_a_state_survives_json() -> None:
     for minute, columns in enumerate([blind(50, 0.4), FULL, RESET, FULL, QUIET], 1):
         ts = f"2026-11-21T01:0{minute}:00Z"
         state, _ = RULE.judge(RULE.parameters(), state, RULE.interval({"ts": ts, "interval_s": 60, **columns}))
-        assert State.of_json(orjson.loads(orjson.dumps(state.as_json()))) == state
+        assert LogState.of_json(orjson.loads(orjson.dumps(state.as_json()))) == state

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -18,25 +19,27 @@ from typing import Any
 import pytest
 
 from tests.golden.cases import golden
+from tests.support.command_line import run
+from tests.support.recordings import RECORDINGS
 
 REPOSITORY = Path(__file__).parents[2]
-LINUX = (REPOSITORY / "samples/nmon/linux_16n_plain.nmon").read_bytes()
+LINUX = (RECORDINGS / "linux_16n_plain.nmon").read_bytes()
 DAY = golden("sysstat/all_activities").input
 ALONE = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
-"""Runs a command without the rights of root over files."""
+"""What runs a command without the rights of root over files."""
 
 
-def counterflow(
-    *arguments: object, folder: Path, stdin: bytes = b"", before: list[str] | None = None
-) -> subprocess.CompletedProcess[str]:
+def counterflow(*arguments: object, folder: Path, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
     """Run a command in a folder."""
+    with contextlib.chdir(folder):
+        return run(*map(str, arguments), stdin=stdin, COUNTERFLOW_HOME=str(folder / "no-home"), NO_COLOR="1")
+
+
+def without_rights(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command in a folder, in a process without the rights of root over files."""
+    command = [*ALONE, sys.executable, "-m", "counterflow", *arguments]
     environment = {**os.environ, "COUNTERFLOW_HOME": str(folder / "no-home"), "NO_COLOR": "1"}
-    command = [*(before or []), sys.executable, "-m", "counterflow", *map(str, arguments)]
-    done = subprocess.run(
-        command, env=environment, input=stdin, capture_output=True, timeout=60, check=False, cwd=folder
-    )
-    text = done.stdout.decode(), done.stderr.decode()
-    return subprocess.CompletedProcess(command, done.returncode, *text)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False, cwd=folder)
 
 
 def of_data(*arguments: object, folder: Path, stdin: bytes = b"") -> list[dict[str, Any]]:
@@ -49,7 +52,7 @@ def of_data(*arguments: object, folder: Path, stdin: bytes = b"") -> list[dict[s
 @pytest.mark.parametrize(
     ("content", "system", "begins", "finding"),
     [
-        (DAY + DAY[:2000], "appsrv01", "2026-03-02 00:10:01", "data: cut file 1 time, first in in:136: "),
+        (DAY + DAY[:600], "appsrv01", "2026-03-02 00:10:01", "data: cut file 1 time, first in in:32: "),
         (b"garbage\n" + LINUX, "vm", "2026-11-21 01:41:19", "data: unknown line 1 time, first in in:1: "),
         (
             LINUX.replace(b"\n", b"\n" + b"garbage\n" * 20_000, 1),
@@ -71,7 +74,7 @@ def test_refused_data_that_names_no_system_is_to_watch_for_that_of_its_file(
 
 
 def test_refused_data_of_a_file_of_two_systems_counts_for_neither(tmp_path: Path) -> None:
-    (tmp_path / "in").write_bytes(DAY + DAY.replace(b"appsrv01", b"appsrv02") + DAY[:2000])
+    (tmp_path / "in").write_bytes(DAY + DAY.replace(b"appsrv01", b"appsrv02") + DAY[:600])
     [found] = of_data("in", folder=tmp_path)
     assert (found["system"], found["severity"]) == ("unknown", "watch")
 
@@ -134,10 +137,10 @@ def test_a_folder_that_cannot_be_read_is_named_and_the_rest_goes_on(tmp_path: Pa
     message = "error: files/locked: Permission denied; give this user read permission\n"
     try:
         for command in ("look", "summary", "parse"):
-            done = counterflow(command, "files", folder=tmp_path, before=ALONE)
+            done = without_rights(command, "files", folder=tmp_path)
             assert (done.returncode, message in done.stderr) == (1, True), done.stderr
             assert "vm" in done.stdout
-        done = counterflow("look", "files/locked", folder=tmp_path, before=ALONE)
+        done = without_rights("look", "files/locked", folder=tmp_path)
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr.startswith(message)
     finally:

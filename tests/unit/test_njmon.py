@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from counterflow.collectors.formats.njmon import FORMAT
 from counterflow.collectors.records import Context, Record, Reject, singly
+from tests.support.recordings import RECORDINGS
 
-RECORDING = Path(__file__).parents[2] / "samples/nmon/njmon_v25_linux.json"
+RECORDING = RECORDINGS / "njmon_v25_linux.json"
 
 
 @pytest.fixture(scope="module")

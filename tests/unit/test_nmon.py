@@ -22,8 +22,9 @@ from counterflow.collectors.text import device_names as topology
 from counterflow.schemas.definition import datasets
 from counterflow.schemas.json_schema import validator
 from tests.golden.cases import cases, golden
+from tests.support.recordings import RECORDINGS
 
-SAMPLES = sorted((Path(__file__).parents[2] / "samples/nmon").glob("*.nmon"))
+SAMPLES = sorted(RECORDINGS.glob("*.nmon"))
 LINUX = [path for path in SAMPLES if path.name.startswith("linux")]
 CONTENTS = {path.name: path.read_bytes() for path in SAMPLES} | {case.name: case.input for case in cases("nmon")}
 

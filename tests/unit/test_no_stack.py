@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from counterflow.stack.settings import StackSettings
+from tests.support.command_line import run
 
-SAMPLE = Path(__file__).parents[2] / "samples/nmon/linux_16n_plain.nmon"
+SAMPLE = Path(__file__).parents[2] / "samples/nmon/linux_16n_plain.nmon.gz"
 NEED_A_STACK = (
     ("audit",),
     ("backup", "a"),
@@ -37,7 +36,7 @@ NEED_A_STACK = (
 
 @pytest.mark.parametrize("arguments", NEED_A_STACK, ids=" ".join)
 def test_the_answer_is_the_same(arguments: tuple[str, ...], tmp_path: Path) -> None:
-    done = counterflow(*arguments, COUNTERFLOW_HOME=str(tmp_path))
+    done = run(*arguments, COUNTERFLOW_HOME=str(tmp_path))
     assert (done.returncode, done.stdout, done.stderr) == (
         2,
         "",
@@ -65,7 +64,7 @@ def test_the_stack_of_this_folder_is_not_taken_for_the_servers_that_variables_na
         "COUNTERFLOW_KAFKA_BOOTSTRAP": "kafka.example.com:9094",
         "COUNTERFLOW_TLS_CA": str(tmp_path / "ca.pem"),
     }
-    done = counterflow(*arguments, COUNTERFLOW_HOME=str(tmp_path), **elsewhere)
+    done = run(*arguments, COUNTERFLOW_HOME=str(tmp_path), **elsewhere)
     assert (done.returncode, done.stdout, done.stderr) == (
         2,
         "",
@@ -82,7 +81,7 @@ def test_no_stack_is_started_beside_the_servers_that_variables_name(arguments: t
     nmon.touch(0o755)
     home = tmp_path / "home"
     elsewhere = {"COUNTERFLOW_CLICKHOUSE_URL": "https://clickhouse.example.com:8443", "COUNTERFLOW_HOME": str(home)}
-    done = counterflow(*arguments, PATH=f"{nmon.parent}:{os.environ['PATH']}", **elsewhere)
+    done = run(*arguments, PATH=f"{nmon.parent}:{os.environ['PATH']}", **elsewhere)
     assert done.returncode == 2
     assert "COUNTERFLOW_CLICKHOUSE_URL points to your own servers, but this command starts new ones" in done.stderr
     assert "hint: unset COUNTERFLOW_CLICKHOUSE_URL" in done.stderr
@@ -98,10 +97,3 @@ def test_variables_may_name_the_stack_of_this_folder(tmp_path: Path) -> None:
         "COUNTERFLOW_CLICKHOUSE_URL": "http://127.0.0.1:28123",
     }
     assert StackSettings.load(home) == StackSettings.load(home | its_own) == stack
-
-
-def counterflow(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run a command with these variables and no other of ours."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("COUNTERFLOW_")}
-    command = [sys.executable, "-m", "counterflow", *arguments]
-    return subprocess.run(command, env=environment | variables, capture_output=True, text=True, timeout=60, check=False)

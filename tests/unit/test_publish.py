@@ -15,7 +15,7 @@ import pytest
 from counterflow.cli._files import recordings
 from tests.support.agents import until
 
-SAMPLE = Path(__file__).parents[2] / "samples/nmon/linux_16n_plain.nmon"
+SAMPLE = Path(__file__).parents[2] / "samples/nmon/linux_16n_plain.nmon.gz"
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from counterflow.dashboards.definition import Chart, charts, looks
 from counterflow.dashboards.frames import Column, Result
 from counterflow.dashboards.macros import Range
 from counterflow.dashboards.report import page
-from counterflow.dashboards.report.figures import Figure, figure_of, table
+from counterflow.dashboards.report.figures import ReportFigure, figure_of, table
 from counterflow.dashboards.report.pairs import Value, bars, spread
 from counterflow.dashboards.report.series import palette, runs
 from counterflow.dashboards.report.specs import Spell
@@ -56,12 +56,12 @@ def layers(spec: Any) -> list[Any]:
     return [drawn for layer in inner for drawn in layers(layer)] if inner else [spec]
 
 
-def spec_of(made: Figure) -> dict[str, Any]:
+def spec_of(made: ReportFigure) -> dict[str, Any]:
     assert made.spec is not None, made.instead
     return made.spec
 
 
-def rows_of(made: Figure) -> list[list[dict[str, Any]]]:
+def rows_of(made: ReportFigure) -> list[list[dict[str, Any]]]:
     return [layer["data"]["values"] for layer in layers(spec_of(made)) if "values" in layer.get("data", {})]
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import orjson
 import pytest
 
-from counterflow.pipelines.rules import Verdict, link_notices, rules, with_settings
-from counterflow.pipelines.rules.roce_cap import Interval, State
+from counterflow.pipelines.rules import Verdict, rules, with_settings
+from counterflow.pipelines.rules.roce_cap import LinkInterval, LinkState
 
 RULE = rules()["roce_cap"]
 PAGE = Path(__file__).parents[2] / "pipelines/jobs/roce_cap/README.md"
@@ -407,7 +407,7 @@ def test_own_rates_unknown_give_no_verdict() -> None:
 
 
 def test_an_interval_of_the_past_changes_nothing() -> None:
-    def judged(second: int, state: State, columns: dict[str, Any]) -> tuple[State, Verdict]:
+    def judged(second: int, state: LinkState, columns: dict[str, Any]) -> tuple[LinkState, Verdict]:
         ts = (BEGIN + timedelta(seconds=second)).isoformat()
         return RULE.judge(RULE.parameters(), state, RULE.interval({"ts": ts, "interval_s": 30, **columns}))
 
@@ -584,54 +584,12 @@ def test_an_unknown_parameter_is_named_with_the_near_ones() -> None:
         with_settings(RULE.parameters(), {"drop": "0.8"})
 
 
-# --- notices ----------------------------------------------------------------------------------------------------------
-
-
-def interval(columns: dict[str, Any]) -> Interval:
+def interval(columns: dict[str, Any]) -> LinkInterval:
     return RULE.interval({"ts": "2026-11-21T00:00:30Z", "interval_s": 30, **columns})
-
-
-@pytest.mark.parametrize("row", RUNS)
-def test_headroom_is_gone_in_the_two_uncapped_runs_at_3_percent(row: tuple[int, int]) -> None:
-    """4.53 and 5.2 Gb/s of a nominal 3, on an adapter that is full."""
-    notice = link_notices.cap_headroom(interval(run(*row)), "CAPPED" if row in CAPPED_RUNS else "OK")
-    assert (notice is not None) == (row in {(3, 8), (3, 9)})
-    assert notice is None or notice.severity == "warning"
-
-
-def test_headroom_is_information_while_the_adapter_has_room_or_is_unknown() -> None:
-    for physical in (18.0, None):
-        notice = link_notices.cap_headroom(interval(made(1.6, physical)), "OK")
-        assert notice is not None
-        assert notice.severity == "info"
-    assert link_notices.cap_headroom(interval({**made(1.6, 18.0), "capacity_pct": None}), "OK") is None
-
-
-@pytest.mark.parametrize(
-    ("columns", "reason"),
-    [
-        ({}, None),
-        ({"drops_s": 0, "rnr_nak_s": 0}, None),
-        ({"drops_s": 2}, "2 dropped packets/s"),
-        ({"drops_s": 2, "rnr_nak_s": 0.5}, "2 dropped packets/s and 0.5 RNR NAKs/s"),
-    ],
-)
-def test_growing_drops_and_rnr_naks_are_noticed(columns: dict[str, Any], reason: str | None) -> None:
-    notice = link_notices.congestion(interval({**FREE, **columns}))
-    assert (notice and notice.reason) == reason
-
-
-@pytest.mark.parametrize(
-    ("out", "in_", "noticed"), [(4.45, 3.79, False), (5.70, 4.75, False), (5.0, 3.9, True), (0, 0, False), (1, 0, True)]
-)
-def test_nodes_that_disagree_are_noticed(out: float, in_: float, noticed: bool) -> None:
-    """The measured skew of 17 % is not."""
-    assert (link_notices.skew(out, in_) is not None) == noticed
-    assert link_notices.skew(out, None) is None
 
 
 def test_a_state_survives_json() -> None:
     state = RULE.start
     for second, columns in enumerate([FREE, HELD, HELD], 1):
         state, _ = RULE.judge(RULE.parameters(), state, interval({**columns, "ts": f"2026-11-21T00:00:0{second}Z"}))
-        assert State.of_json(orjson.loads(orjson.dumps(state.as_json()))) == state
+        assert LinkState.of_json(orjson.loads(orjson.dumps(state.as_json()))) == state

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import io
-from pathlib import Path
 
 from bench.generate_nmon import Shape, generate
+from tests.support.recordings import RECORDINGS
 
-SAMPLE = Path(__file__).parents[2] / "samples/nmon/aix_generated.nmon"
+SAMPLE = RECORDINGS / "aix_generated.nmon"
 
 
 def test_the_generated_recording_is_the_generators() -> None:

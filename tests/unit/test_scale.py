@@ -1,4 +1,4 @@
-"""The plan for a fleet: the page shows the plans of the model, and the model computes what the page describes."""
+"""The plan for a fleet: the model computes what docs/scale.md describes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,6 @@ MEASURED = model.Measured(
     state_bytes=1e6,
     row_bytes=10,
 )
-
-
-def test_the_page_has_the_plans_of_the_newest_figures() -> None:
-    text = model.PAGE.read_text()
-    assert text == model.page(text), "rewrite it: .venv/bin/python -m bench with the name of any bench"
 
 
 def test_parts_run_at_the_load_that_is_assumed() -> None:

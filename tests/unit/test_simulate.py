@@ -22,7 +22,7 @@ from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Reason, Record, Reject
 from counterflow.pipelines.rules import rules
 from counterflow.simulate import Simulation, begin_of, cases, simulate
-from counterflow.simulate.model import Run
+from counterflow.simulate.model import MirrorRun
 from counterflow.simulate.timeline import Placed
 from counterflow.stack.settings import StackSettings
 
@@ -62,7 +62,7 @@ def read_case(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple
     return make
 
 
-def during(placed: Placed[Run], rows: Iterable[dict[str, Any]], system: str) -> Rows:
+def during(placed: Placed[MirrorRun], rows: Iterable[dict[str, Any]], system: str) -> Rows:
     """Return the rows of a system whose interval lies in a run."""
     return [r for r in rows if r["system"] == system and placed.begin < datetime.fromisoformat(r["ts"]) <= placed.end]
 
@@ -75,7 +75,7 @@ def grown(rows: Rows, column: str) -> float:
     return float(sum(row[column] - row[f"prev_{column}"] for row in rows))
 
 
-def measured_links(placed: Placed[Run], rows: dict[str, Rows]) -> dict[str, float]:
+def measured_links(placed: Placed[MirrorRun], rows: dict[str, Rows]) -> dict[str, float]:
     source, target, sender, receiver = (partition.system for partition in placed.run.partitions)
     rows_s = total(during(placed, rows["job"], source), "logical_other") / placed.seconds
     found = {"rows_s": rows_s, "mb_s": rows_s * 1301 / 2**20}
@@ -141,7 +141,7 @@ def test_the_mixes_are_those_printed(read_case: Callable[..., Any]) -> None:
 # the verdict
 
 
-def intervals(placed: Placed[Run], rows: dict[str, Rows], node: int, scale: float = 1.0) -> list[dict[str, Any]]:
+def intervals(placed: Placed[MirrorRun], rows: dict[str, Rows], node: int, scale: float = 1.0) -> list[dict[str, Any]]:
     """Return the input of the rule for one mirrored node during a run; the neighbour is on the same adapter."""
     own_system, other_system = (placed.run.partitions[at].system for at in (node, node + 2))
     own, other = (

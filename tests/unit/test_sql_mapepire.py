@@ -20,12 +20,12 @@ import pytest
 from websockets.http11 import Request, Response
 from websockets.sync.server import Server, ServerConnection, serve
 
-from counterflow.collectors.sources.polling.session import Kind, SessionError
+from counterflow.collectors.sources.polling.session import ErrorKind, SessionError
 from counterflow.collectors.sources.sql import mapepire
 from counterflow.collectors.sources.sql.drivers import Target
 from counterflow.collectors.sources.sql.packs import Query
-from counterflow.collectors.sources.sql.samples import Sample
-from counterflow.collectors.sources.sql.session import Session
+from counterflow.collectors.sources.sql.samples import RepeatedQuery
+from counterflow.collectors.sources.sql.session import SqlSession
 from tests.support import ibmi_database
 from tests.support.ibmi_database import PASSWORD, System
 from tests.support.ports import is_free
@@ -107,18 +107,18 @@ def server(tmp_path: Path) -> Iterator[Mapepire]:
     running.close()
 
 
-def session(server: Mapepire, password: str = PASSWORD, **options: Any) -> Session:
-    return Session(mapepire, Target(host="127.0.0.1", port=server.port, user="FLOW", **options), lambda: password)
+def session(server: Mapepire, password: str = PASSWORD, **options: Any) -> SqlSession:
+    return SqlSession(mapepire, Target(host="127.0.0.1", port=server.port, user="FLOW", **options), lambda: password)
 
 
-def groups() -> Sample:
-    return Sample(Query(table="NRG_INFO", sql=("SELECT * FROM QSYS2.NRG_INFO",)), 15, "PROD01", None)
+def groups() -> RepeatedQuery:
+    return RepeatedQuery(Query(table="NRG_INFO", sql=("SELECT * FROM QSYS2.NRG_INFO",)), 15, "PROD01", None)
 
 
 def test_an_untrusted_certificate_is_refused_before_the_password_is_sent(server: Mapepire) -> None:
     with pytest.raises(SessionError, match="certificate verify failed") as raised:
         session(server).open()
-    assert raised.value.kind is Kind.LOST
+    assert raised.value.kind is ErrorKind.LOST
     assert server.connections == []
 
 
@@ -141,7 +141,7 @@ def test_rows_come_in_blocks_over_one_connection(server: Mapepire, trust: str) -
 def test_a_wrong_password_is_reported_as_a_refusal(server: Mapepire) -> None:
     with pytest.raises(SessionError) as raised:
         session(server, "hunter2", ca=server.certificate).open()
-    assert raised.value.kind is Kind.REFUSED
+    assert raised.value.kind is ErrorKind.REFUSED
     assert "hunter2" not in str(raised.value)
 
 
@@ -156,7 +156,7 @@ def test_a_view_that_is_not_there_and_a_connection_that_is_lost(server: Mapepire
     server.connections[-1].close()
     with pytest.raises(SessionError) as raised:
         list(sample.read(client))
-    assert raised.value.kind is Kind.LOST
+    assert raised.value.kind is ErrorKind.LOST
     (batch,) = sample.read(client)
     assert (client.number, batch.position) == (2, {"n": 3})
     client.close()

@@ -22,19 +22,19 @@ from counterflow.base.errors import CounterflowError
 from counterflow.cli.check_config import command
 from counterflow.collectors.agent.checkpoint import Committed, StreamCheckpoint
 from counterflow.collectors.agent.config import Config, check, load
-from counterflow.collectors.agent.live import Live, read
+from counterflow.collectors.agent.live import Live, read_answer
 from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.formats.ibmi_tables.description import tables
 from counterflow.collectors.records import Record, singly
 from counterflow.collectors.sources.polling.batch import Batch, Cursor, Task
 from counterflow.collectors.sources.polling.reader import Reader
-from counterflow.collectors.sources.polling.session import Kind, SessionError
+from counterflow.collectors.sources.polling.session import ErrorKind, SessionError
 from counterflow.collectors.sources.sql import packs
 from counterflow.collectors.sources.sql.drivers import DRIVERS, Target, driver
 from counterflow.collectors.sources.sql.members import Described, Follow, Member, in_order
 from counterflow.collectors.sources.sql.packs import PackError, Query
-from counterflow.collectors.sources.sql.samples import Sample
-from counterflow.collectors.sources.sql.session import Session
+from counterflow.collectors.sources.sql.samples import RepeatedQuery
+from counterflow.collectors.sources.sql.session import SqlSession
 from counterflow.collectors.sources.sql.verdicts import OLD_S, Verdicts, raised
 from tests.support import ibmi_database
 from tests.support.ibmi_database import PASSWORD, System, pool_rows
@@ -84,9 +84,9 @@ def system(tmp_path: Path) -> System:
     return System(tmp_path / "prod01")
 
 
-def session_of(system: System, password: Callable[[], str] = lambda: PASSWORD) -> Session:
+def session_of(system: System, password: Callable[[], str] = lambda: PASSWORD) -> SqlSession:
     target = Target(host="prod01", user="FLOW", properties={"folder": str(system.folder)})
-    return Session(ibmi_database, target, password)
+    return SqlSession(ibmi_database, target, password)
 
 
 def follow(committed: dict[str, Cursor] | None = None, **options: Any) -> Follow:
@@ -96,8 +96,8 @@ def follow(committed: dict[str, Cursor] | None = None, **options: Any) -> Follow
     return Follow(members, 60, "PROD01", committed or {}, described, **options)
 
 
-def query(table: str, *sql: str, **options: Any) -> Sample:
-    return Sample(Query(table=table, sql=sql, **options), 15, "PROD01", None)
+def query(table: str, *sql: str, **options: Any) -> RepeatedQuery:
+    return RepeatedQuery(Query(table=table, sql=sql, **options), 15, "PROD01", None)
 
 
 def with_rows(batches: Iterator[Batch]) -> list[Batch]:
@@ -282,7 +282,7 @@ def test_the_pack_of_culprits_is_queried_while_a_verdict_is_raised_and_only_then
     ibmi_database.executed.clear()
     with exporter(pages) as url:
         when = partial(Verdicts(url).raised, ODD)
-        samples = [Sample(query, 15, ODD, None, when) for query in pack.queries]
+        samples = [RepeatedQuery(query, 15, ODD, None, when) for query in pack.queries]
         for quiet in (None, metrics(ODD, "OK", time.time()), metrics("ANOTHER", "CAPPED", time.time())):
             pages[:] = [quiet] if quiet else []
             assert [batch for sample in samples for batch in sample.read(session)] == []
@@ -296,7 +296,9 @@ def test_the_pack_of_culprits_is_queried_while_a_verdict_is_raised_and_only_then
     found = check(CONFIG.replace("[db2_mirror]", f"[culprit]\n    verdicts: {url}"), system.folder)
     assert isinstance(found, Config)
     (source,) = found.systems
-    records = [record for batch in batches for record in singly(read(source, batch, {})) if isinstance(record, Record)]
+    records = [
+        record for batch in batches for record in singly(read_answer(source, batch, {})) if isinstance(record, Record)
+    ]
     counters = {
         (r.fields["section"], r.fields["instance"], r.fields["counter"]): r.fields["value"]
         for r in records
@@ -342,7 +344,7 @@ def test_a_view_that_the_release_lacks_is_reported_once_and_queried_rarely(syste
     assert "no such table: QSYS2.NRG_INFO (42704)" in batch.trouble
     assert lacking.interval_s == 3600
     assert list(lacking.read(session)) == []
-    again = Sample(Query(table="NRG_INFO", sql=("SELECT * FROM QSYS2.NRG_INFO",)), 15, "PROD01", batch.position)
+    again = RepeatedQuery(Query(table="NRG_INFO", sql=("SELECT * FROM QSYS2.NRG_INFO",)), 15, "PROD01", batch.position)
     assert list(again.read(session)) == []  # reported before the agent was restarted
     system.nrg(1)
     (found,) = again.read(session)
@@ -450,7 +452,7 @@ def test_a_connection_lost_in_the_middle_of_a_member_goes_on_without_loss_or_rep
     ibmi_database.opened[-1].close()
     with pytest.raises(SessionError) as raised:
         found += with_rows(reading)
-    assert raised.value.kind is Kind.LOST
+    assert raised.value.kind is ErrorKind.LOST
     assert len(found) == taken
     committed = json.loads(json.dumps(found[-1].position))  # another process resumes where this one stopped
     files = follow({"QPFRDATA/QAPMPOOLB": committed})
@@ -595,10 +597,10 @@ class Quick:
 
     interval_s = 0.05
 
-    def __init__(self, sample: Sample) -> None:
+    def __init__(self, sample: RepeatedQuery) -> None:
         self._sample = sample
 
-    def read(self, session: Session) -> Iterator[Batch]:
+    def read(self, session: SqlSession) -> Iterator[Batch]:
         return self._sample.read(session)
 
 
@@ -611,10 +613,10 @@ def until(condition: Callable[[], Any], seconds: float = 10) -> Any:
 
 
 @pytest.fixture
-def reader(system: System) -> Iterator[Callable[..., tuple[Reader, list[str], Session]]]:
+def reader(system: System) -> Iterator[Callable[..., tuple[Reader, list[str], SqlSession]]]:
     started: list[Reader] = []
 
-    def start(*others: Task) -> tuple[Reader, list[str], Session]:
+    def start(*others: Task) -> tuple[Reader, list[str], SqlSession]:
         events: list[str] = []
         session = session_of(system)
         groups = Quick(query("NRG_INFO", "SELECT * FROM QSYS2.NRG_INFO"))
@@ -629,7 +631,7 @@ def reader(system: System) -> Iterator[Callable[..., tuple[Reader, list[str], Se
 
 
 def test_a_lost_connection_is_made_again(
-    system: System, reader: Callable[..., tuple[Reader, list[str], Session]]
+    system: System, reader: Callable[..., tuple[Reader, list[str], SqlSession]]
 ) -> None:
     system.nrg(1)
     polling, events, session = reader()
@@ -642,7 +644,7 @@ def test_a_lost_connection_is_made_again(
 
 
 def test_a_system_that_is_down_is_tried_again(
-    system: System, reader: Callable[..., tuple[Reader, list[str], Session]], capsys: pytest.CaptureFixture[str]
+    system: System, reader: Callable[..., tuple[Reader, list[str], SqlSession]], capsys: pytest.CaptureFixture[str]
 ) -> None:
     system.nrg(1)
     (system.folder / "down").touch()
@@ -668,7 +670,7 @@ def test_a_refused_password_is_not_tried_again_until_it_is_another(system: Syste
     session = session_of(system, password)
     with pytest.raises(SessionError) as raised:
         session.open()
-    assert raised.value.kind is Kind.REFUSED
+    assert raised.value.kind is ErrorKind.REFUSED
     assert str(raised.value) == "user FLOW with password *** is not authorized"
     with pytest.raises(SessionError, match="waiting for another password"):
         session.open()
@@ -678,7 +680,7 @@ def test_a_refused_password_is_not_tried_again_until_it_is_another(system: Syste
 
 
 def test_a_long_back_fill_holds_up_no_sample(
-    system: System, reader: Callable[..., tuple[Reader, list[str], Session]]
+    system: System, reader: Callable[..., tuple[Reader, list[str], SqlSession]]
 ) -> None:
     system.nrg(1)
     system.member("QAPMPOOLB", "Q324000000", pool_rows(1, 90))
@@ -694,12 +696,12 @@ def test_a_long_back_fill_holds_up_no_sample(
 
 
 def test_a_defect_stops_one_question_and_is_reported_without_the_password(
-    system: System, reader: Callable[..., tuple[Reader, list[str], Session]], capsys: pytest.CaptureFixture[str]
+    system: System, reader: Callable[..., tuple[Reader, list[str], SqlSession]], capsys: pytest.CaptureFixture[str]
 ) -> None:
     class Broken:
         interval_s = 0.05
 
-        def read(self, session: Session) -> Iterator[Batch]:
+        def read(self, session: SqlSession) -> Iterator[Batch]:
             session.open()
             raise ZeroDivisionError(f"half-way {PASSWORD}")
             yield
@@ -763,7 +765,7 @@ def test_an_answer_is_kept_until_the_commit_after_its_own(live: Live) -> None:
 
 
 def test_nothing_more_is_queried_while_no_answer_is_taken(
-    system: System, reader: Callable[..., tuple[Reader, list[str], Session]]
+    system: System, reader: Callable[..., tuple[Reader, list[str], SqlSession]]
 ) -> None:
     system.nrg(1)
     polling, _, _ = reader()

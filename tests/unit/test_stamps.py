@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from counterflow.cli import cli
-from counterflow.collectors.text.stamps import Interval, interval, local_time
+from counterflow.collectors.text.stamps import SnapshotInterval, interval, local_time
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_unknown_and_ambiguous_months(month: str) -> None:
 def test_an_hour_is_told_from_a_drift_at_any_interval(nominal: float) -> None:
     before = datetime(2026, 11, 21, tzinfo=UTC)
     for elapsed in (nominal, nominal + 1, nominal * 1.01):
-        assert interval(before, before + timedelta(seconds=elapsed), 1, nominal) == Interval(elapsed)
+        assert interval(before, before + timedelta(seconds=elapsed), 1, nominal) == SnapshotInterval(elapsed)
     moved = interval(before, before + timedelta(seconds=nominal + 3601), 1, nominal)
     assert moved.seconds == nominal
     assert "moved by an hour" in str(moved.note)

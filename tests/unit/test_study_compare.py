@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -535,7 +535,6 @@ TEXTS |= {"subsystem", "rate_basis", "basis", "component", "queue"}
 NUMBER = st.none() | st.just(0.0) | st.floats(1e-6, 1e12)
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.data())
 def test_a_figure_has_a_value_or_a_reason(data: st.DataObject) -> None:
     def some(of: str) -> st.SearchStrategy[list[dict[str, Any]]]:

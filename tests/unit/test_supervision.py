@@ -52,7 +52,7 @@ def until(met: Callable[[], bool], what: str, timeout_s: float = 20) -> None:
         time.sleep(0.05)
 
 
-def state(settings: StackSettings, name: str) -> supervision.State:
+def state(settings: StackSettings, name: str) -> supervision.PartState:
     return supervision.states(settings)[name]
 
 

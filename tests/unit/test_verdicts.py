@@ -12,7 +12,7 @@ import pytest
 
 from counterflow.pipelines import verdicts
 from counterflow.pipelines.rules import rules
-from counterflow.pipelines.rules.roce_cap import Parameters, State
+from counterflow.pipelines.rules.roce_cap import LinkState, Parameters
 
 RULE = rules()["roce_cap"]
 BEGIN = datetime(2026, 5, 4, tzinfo=UTC)
@@ -44,7 +44,7 @@ def series(seed: int = 1) -> list[dict[str, Any]]:
 
 def plainly(rows: Iterable[dict[str, Any]]) -> dict[str, tuple[str, str | None, bool, str]]:
     """Return state, signal and so on by ts, computed by the rule and nothing else."""
-    state, plain = State(), {}
+    state, plain = LinkState(), {}
     for one in sorted(rows, key=lambda row: row["ts"]):
         state, verdict = RULE.judge(Parameters(), state, RULE.interval(one))
         plain[one["ts"]] = (str(verdict.state), verdict.signal and str(verdict.signal), verdict.stale, verdict.reason)

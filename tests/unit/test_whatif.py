@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from counterflow.analysis.studies.mirror import Mix, Plan, distance_us, study
@@ -254,7 +254,6 @@ MIXES = st.builds(
 )
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(MIXES, max_size=8), st.none() | st.floats(0, 100), st.none() | st.floats(0.001, 1000))
 def test_a_figure_has_a_value_or_a_reason(mixes: list[Mix], km: float | None, line_gbits: float | None) -> None:
     for workload in study(mixes, Plan(km=km, line_gbits=line_gbits)):

@@ -6,6 +6,7 @@ the managed system.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -213,9 +214,10 @@ def _is_partition(found: Sequence[str] | set[str] | Mapping[str, str]) -> bool:
 
 def _number(written: str) -> float | None:
     try:
-        return number(float(written.removesuffix("%")))
+        found = float(written.removesuffix("%"))
     except ValueError:
         return None
+    return number(found) if math.isfinite(found) else None
 
 
 def _first(found: Mapping[str, str], places: Sequence[str]) -> str | None:

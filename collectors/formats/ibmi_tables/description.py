@@ -12,8 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
+from counterflow.base.strict import Strict
 from counterflow.schemas.definition import load_yaml
 
 FOLDER = Path(__file__).parent / "tables"
@@ -51,11 +50,7 @@ _TIME_UNITS = ("s", "ms", "µs", "hundredths of s")
 _BINARY = re.compile(r"(H|X|BINCHAR|BINARY)\b")
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Described(_Strict):
+class Described(Strict):
     """One field: its IBM type (`PD(11,0)`, `C(10)`, `BIGINT`), and for a number unit and kind.
 
     `number` and `text` are types that the source does not specify further.
@@ -91,7 +86,7 @@ class Described(_Strict):
         return self.form == "number" and (counts or _WHOLE.match(self.type) is not None)
 
 
-class Filled(_Strict):
+class Filled(Strict):
     """The rows of one dataset that a row of the table becomes.
 
     `columns` holds for each dataset column an expression over fields (see `expression`). With `repeat` there is one row
@@ -108,7 +103,7 @@ class Filled(_Strict):
     difference: tuple[str, ...] = ()
 
 
-class Description(_Strict):
+class Description(Strict):
     """One table.
 
     `recognised_by` are columns that together no other table has; `instance` is the expression that identifies the

@@ -29,6 +29,8 @@ _MOST_TEXTS = 1_000
 """Instances whose texts are remembered although they are gone: connections and jobs come with ever new names."""
 _MOST_INSTANTS = 100
 """Intervals that are remembered: a clock that goes back may meet them again."""
+NOT_CONFIGURED = "0"
+"""The number of all units that are not configured."""
 _SHOWN = 20
 _IO = ("reads", "writes", "read_kb", "written_kb", "service_ms")
 """What all rows of one unit repeat where IBM i counts its I/O by unit, and not by path."""
@@ -195,7 +197,8 @@ class Reader:
             return items
         items += self.flush()
         items += self._tables()
-        if self._repeated:
+        if self._repeated and not self._state.get("paths"):
+            self._state["paths"] = True
             shown = ", ".join(sorted(self._repeated)[:_SHOWN])
             detail = (
                 f"{len(self._repeated)} units have several rows with the same counts, {shown}: "
@@ -354,13 +357,18 @@ class Reader:
         """Let a row wait; return the items of those that waited long enough."""
         layout = self.layout
         seconds = row[layout.seconds] if layout.seconds is not None else self._seconds
+        items: Items = []
+        written = seconds
         if type(seconds) is not float:
             seconds = _seconds(seconds)
-        items: Items = []
+        if (seconds is None or seconds < 0) and str(written or "").strip() and "INTSEC" not in self._refused:
+            self._refused.add("INTSEC")
+            detail = f"expected the length of the interval in seconds, found {str(written).strip():.40}"
+            items.append(self._reject(Reason.NOT_A_NUMBER, detail, "part"))
         batch = self._batch
         if batch is None or batch.seconds != seconds or len(batch.rows) == _MOST_ROWS:
             place = self._at
-            items = self.flush()
+            items += self.flush()
             self._at = place
             alike = self._alike.setdefault(seconds, _Alike(self._envelope(seconds), {}))
             batch = self._batch = _Batch(seconds, alike)
@@ -487,7 +495,7 @@ class Reader:
             return values
         leaves, kinds = [*values["leaf"]], [*values["device_type"]]
         for at, (unit, *counts) in enumerate(zip(*known, strict=True)):
-            if unit is None or not any(counts):
+            if unit in (None, NOT_CONFIGURED) or not any(counts):
                 continue
             if (unit, *counts) in self._io:
                 leaves[at], kinds[at] = False, "path"

@@ -25,6 +25,7 @@ Leaf = tuple[str, str, Any]
 
 _NOT_FINITE = re.compile(r"(?<=:)(\s*)-?(?:nan|inf)(?=\s*[,}])", re.IGNORECASE)
 _ENGINE = re.compile(r"cpu(\d+)")
+_COUNT = re.compile(r"-?[0-9]+")
 _AGAIN = re.compile(r"#\d+$")
 _AIX_SECTIONS = {"lpar_format1", "cpu_logical_total"}
 _AIX_DISK = re.compile(r"hdisk\d+")
@@ -340,8 +341,8 @@ def _engines(tree: Tree, refused: Refused) -> Iterator[tuple[str, Fields]]:
         if shares:
             fields["cpu_base"] = "logical"
         count = str(lscpu.get("cpus", ""))
-        if engine == "all" and count.isascii() and count.isdigit() and len(count) < 6:
-            fields["logical_engines"] = float(count)
+        if engine == "all" and _COUNT.fullmatch(count):
+            fields["logical_engines"] = number(float(count))
         yield "system_cpu", fields
 
 

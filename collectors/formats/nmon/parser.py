@@ -198,6 +198,9 @@ class Parser:
         if self._in_aaa:
             is_host = key == "host" and "host" not in self._facts.values
             self._facts.values.setdefault(key, value)
+            if key == "interval" and self._facts.seconds is None:
+                detail = f"expected seconds, above 0 and up to 1e6, found {value:.40}"
+                self._account.reject(line, Reason.OUT_OF_RANGE, detail, "all", section="AAA")
             if is_host:
                 self._host(line, value)
             self._account.system = self._system

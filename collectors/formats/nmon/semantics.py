@@ -35,7 +35,7 @@ class Family(NamedTuple):
     `signed` figures may be negative; a figure equal to `ceiling` stands for any value from there on.
     """
 
-    units: dict[str, Unit] = {}  # noqa: RUF012 - a constant
+    units: dict[str, Unit] = {}
     other: Unit = Unit()
     counter: str | None = None
     split: re.Pattern[str] | None = None
@@ -47,7 +47,7 @@ class Links(NamedTuple):
     """A section of interfaces or ports: `split` parts name and figure, or every column is a port and fills `each`."""
 
     link_type: str
-    measures: dict[str, Measure] = {}  # noqa: RUF012 - a constant
+    measures: dict[str, Measure] = {}
     split: re.Pattern[str] | None = None
     each: Measure | None = None
 

@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import Any, BinaryIO, NamedTuple
 
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
-from counterflow.collectors.text.csv_rows import CsvRows, Row, as_kept, first_lines, is_csv_of, read_items
+from counterflow.collectors.text.csv_rows import CsvRow, CsvRows, as_kept, first_lines, is_csv_of, read_items
 from counterflow.collectors.text.dates import inferred, instant, only_order
 from counterflow.collectors.text.keys import is_new
 from counterflow.collectors.text.numbers import Ambiguous, number_within
@@ -117,7 +117,7 @@ class QrepMonitor:
         rows = CsvRows(stream, context, position, _is_header, WAY_OUT, unnamed=unnamed)
         if context.complete and context.date_order is None and "order" not in rows.memory:
             every = CsvRows(stream, context, position, _is_header, WAY_OUT, unnamed=unnamed).items()
-            order = only_order(row.values[TIME] for row in every if isinstance(row, Row) and row.values[TIME])
+            order = only_order(row.values[TIME] for row in every if isinstance(row, CsvRow) and row.values[TIME])
             if order is not None:
                 rows.memory["order"] = order
                 yield replace(inferred(order), system=context.system)

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any, BinaryIO, NamedTuple
 
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
-from counterflow.collectors.text.csv_rows import CsvRows, Row, is_csv_of, utc
+from counterflow.collectors.text.csv_rows import CsvRow, CsvRows, is_csv_of, utc
 from counterflow.collectors.text.stamps import iso
 
 REQUIRED = ("workload", "query", "start", "end")
@@ -86,7 +86,7 @@ def _is_header(names: Collection[str]) -> bool:
     return set(REQUIRED) <= set(names)
 
 
-def _query(row: Row, memory: Runs) -> tuple[Run, Query] | Reject:
+def _query(row: CsvRow, memory: Runs) -> tuple[Run, Query] | Reject:
     values = {"run_id": "", "user": "", "status": ""} | row.values
     if not values["workload"]:
         return Reject(Reason.OUT_OF_RANGE, "expected workload, found nothing", "none")

@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal, NamedTuple
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
+
+from counterflow.base.strict import Strict
 
 Path = Literal["zhpf", "zhl"]
 PATHS: tuple[Path, ...] = ("zhpf", "zhl")
@@ -58,9 +60,7 @@ A_TIME = "a time from 2000 on such as 2025-11-21T00:00:00Z; UTC where it has no 
 SYSTEMS = "a list of names of systems as they stand in records, such as [SYS1]"
 
 
-class Entry(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class Entry(Strict):
     def about(self) -> Iterator[tuple[object, ...]]:
         """Yield the keys of its subjects; one of two entries with the same key is a mistake."""
         raise NotImplementedError

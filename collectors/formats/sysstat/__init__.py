@@ -63,7 +63,7 @@ POOL_KB |= {"inactive_mb": "inactive", "paging_space_free_mb": "swpfree"}
 SETTINGS = ("sysname", "release", "machine", "number-of-cpus")
 
 WRITTEN_BY = "sadf -j /var/log/sa/saDD -- -A"
-_OF_ANOTHER_COMMAND = re.compile(rb'\{\s*"sysstat"\s*:(?:(?!"statistics")[^\0])*?"date"\s*:')
+_OF_ANOTHER_COMMAND = re.compile(rb'\{\s*"sysstat"\s*:(?![^\0]*"file-date")(?:(?!"statistics")[^\0])*?"date"\s*:')
 """iostat, mpstat and pidstat write `date` where sadf writes `file-date`."""
 _IN_ANOTHER_UNIT = ("rkB", "wkB", "dkB", "avgrq-sz", "avgqu-sz")
 """Figures of a disk that repeat another one in a different unit."""
@@ -279,8 +279,8 @@ def _cpu(entry: Mapping[str, Any], processors: Any) -> Fields:
         if known := [figures[part] for part in parts if part in figures]:
             fields[column] = round(sum(known), 2)
             fields["cpu_base"] = "logical"
-    if fields["engine"] == "all" and isinstance(processors, int):
-        fields["logical_engines"] = float(processors)
+    if fields["engine"] == "all" and (engines := number(processors)) is not None:
+        fields["logical_engines"] = engines
     return fields
 
 

@@ -293,7 +293,8 @@ def _disks(capture: Capture, state: WrkdskstsState, disks: dict[str, Disk]) -> I
             paths.add(unit.unit)
     if paths:
         shown = ", ".join(sorted(paths)[:20])
-        detail = f"{len(paths)} units have several rows, {shown}: one that repeats the first is not counted again"
+        rule = "one that repeats the first is not counted again (unverified)"
+        detail = f"{len(paths)} units have several rows, {shown}: {rule}"
         yield _note(capture, Reason.DUPLICATE_ROW, detail, "all")
 
 

@@ -20,7 +20,11 @@ MAX_MESSAGES = 20
 MAX_FIGURES = 100_000
 """Lines of a summary that are read; buckets of histograms are the most of them."""
 
-_YCSB = re.compile(rb"^YCSB Client \S|^\[OVERALL\], RunTime\(ms\), \d|\d sec: \d+ operations;", re.MULTILINE)
+_YCSB = re.compile(
+    rb"^YCSB Client \S|^\[OVERALL\], RunTime\(ms\), -?\d|^(?!.*\d:\d\d:\d\d \d+ sec: ).*\d sec: \d+ operations;",
+    re.MULTILINE,
+)
+"""A time without milliseconds is of YCSB-cpp, whose figures cover the run up to the line."""
 _STAMP = re.compile(r"\s*\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*\s*")
 
 

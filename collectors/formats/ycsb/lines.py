@@ -5,14 +5,16 @@ A locale prints decimal commas in status lines; the summary always has points.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator
 from datetime import datetime
+from operator import methodcaller
 from typing import Literal, NamedTuple
 
+from counterflow.collectors.text import trees
+
 _STATUS = re.compile(
-    r"(?P<label>.*?)(?:(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d:\d{3}) )?(?P<elapsed>\d{1,9}) sec: (?P<done>\d{1,15}) "
+    r"(?P<label>.*?)(?:(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d:\d{3}) )?(?P<elapsed>-?\d{1,9}) sec: (?P<done>\d{1,15}) "
     r"operations;\s?(?:(?P<rate>\S+) current ops/sec;\s?)?(?:est completion in [^\[]*)?(?P<kinds>.*)"
 )
 _KIND = re.compile(
@@ -22,6 +24,7 @@ _KIND = re.compile(
 )
 _SUMMARY = re.compile(r"\[(?P<name>[^\[\]]+)\], (?P<measurement>[^\[\]]+), (?P<value>\S+)\s*")
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?")
+_PAIR = methodcaller("partition", "=")
 _NONE = frozenset(("NaN", "Infinity", "-Infinity", "∞", "\ufffd", "?", "-∞"))
 _RAW_DATA = re.compile(
     r"[A-Za-z][\w-]* latency raw data: op, timestamp\(ms\), latency\(us\)|[A-Za-z][\w-]*,\d{13},-?\d+"
@@ -51,14 +54,18 @@ class Kind(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """The figures of one name in a status line, by its own labels; None for one that is not a number."""
+    """The figures of one name in a status line, by its own labels; None for one that is NaN, or `refused`."""
 
     name: str
     figures: dict[str, float | None]
+    refused: tuple[str, ...] = ()
 
 
 class Status(NamedTuple):
-    """A status line: local time, seconds and operations since the run began, the rate of the interval."""
+    """A status line: local time, seconds and operations since the run began, the rate of the interval.
+
+    The seconds are negative where the clock was set back to a time before the begin.
+    """
 
     label: str
     time: datetime | None
@@ -97,8 +104,11 @@ def measured(text: str) -> Iterator[Measured]:
     """Yield what is measured under each name in the rest of a status line, or in a line that continues one."""
     for found in _KIND.finditer(text):
         if found["name"]:
-            pairs = (figure.partition("=") for figure in found["figures"].split(", "))
-            yield Measured(found["name"], {name: number(value) for name, _, value in pairs})
+            written = {name: value for name, _, value in map(_PAIR, found["figures"].split(", "))}
+            figures = {name: number(value) for name, value in written.items()}
+            none = (name for name, figure in figures.items() if figure is None)
+            refused = (f"{found['name']} {name}: {written[name]:.40}" for name in none if written[name] not in _NONE)
+            yield Measured(found["name"], figures, tuple(refused))
         elif found["of"]:
             yield Measured(found["of"], {"Avg": number(found["mean"])})
         else:
@@ -133,8 +143,7 @@ def is_summed(line: str) -> bool:
 
 def number(text: str) -> float | None:
     """Return a number, None for a text that is not one, NaN and infinity included."""
-    found = float(text.replace(",", ".")) if _NUMBER.fullmatch(text) else math.nan
-    return found if math.isfinite(found) else None
+    return trees.number(float(text.replace(",", "."))) if _NUMBER.fullmatch(text) else None
 
 
 def kind(name: str) -> Kind:

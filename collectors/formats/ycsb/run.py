@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from counterflow.collectors.formats.ycsb.lines import OK, Kind, Measured, Status, kind
+from counterflow.collectors.formats.ycsb.lines import OK, Kind, Measured, Status, kind, number
 from counterflow.collectors.records import Context, Fields, Reason, Record, Reject
 from counterflow.collectors.text.periods import missing_between, remembered
 from counterflow.collectors.text.stamps import iso, to_utc
@@ -23,8 +23,9 @@ _STATUS_COLUMNS |= {"50": "response_p50_ms", "95": "response_p95_ms", "99": "res
 _LATENCY = re.compile(r"(?P<what>Average|Min|Max|(?P<at>[\d.]+)(?:st|nd|rd|th)?Percentile)Latency\((?P<unit>us|ms)\)")
 _HEADING = "Below is a summary of latency in microseconds:"
 _LONGEST_MS = 1e11
-_FASTEST = 1e12
-_TIMES = 32
+_TIMES = 60
+_SHOWN = 20
+_APART = timedelta(milliseconds=1)
 _RAW = {"Average": "Avg", "Min": "Min", "Max": "Max", "p50": "50", "p95": "95", "p99": "99"}
 
 
@@ -33,9 +34,10 @@ class Run:
     """A run as far as it was read. JSON values.
 
     `name` is the time of its first status line, and `begin` when it began, by that line or by one of ours before it;
-    `ts`, `elapsed_s` and `done` are those of the last status line, `apart_s` its distances from those before, `times`
-    the newest times; `failed` counts by operation; `settings` are of its command line. `noted` and `raw_data` count the
-    messages and points of raw data of the file.
+    `ts`, `elapsed_s` and `done` are those of the last status line, `apart_s` its distances from those before; `times`
+    are those of the last status lines, newest last: a clock that was set back meets them again. `failed` counts by
+    operation; `settings` are of its command line. `noted` and `raw_data` count the messages and points of raw data of
+    the file.
     """
 
     label: str = ""
@@ -69,13 +71,15 @@ class Run:
             "workload": workload,
             "run_id": self.name or self.begin,
         }
-        threads = self.settings.get("threadcount", "")
-        return fields | {"unit_of_work": UNIT} | ({"users": float(threads)} if threads.isdecimal() else {})
+        users = number(self.settings.get("threadcount", ""))
+        return fields | {"unit_of_work": UNIT} | ({} if users is None else {"users": users})
 
     def follows(self, status: Status) -> bool:
-        return not self.ended and (
-            self.ts is None or (status.label == self.label and status.elapsed_s >= self.elapsed_s)
-        )
+        if self.ended or self.ts is None:
+            return not self.ended
+        # the clock was set back, which the seconds of the run follow
+        went_back = status.done >= self.done > 0 or status.elapsed_s < 0
+        return status.label == self.label and (status.elapsed_s >= self.elapsed_s or went_back)
 
 
 def of_status(run: Run, status: Status, context: Context) -> Iterator[Record | Reject]:
@@ -92,15 +96,14 @@ def of_status(run: Run, status: Status, context: Context) -> Iterator[Record | R
     if ts == run.ts:
         yield Reject(Reason.DUPLICATE_ROW, f"there is a status line of {ts} already", "none")
         return
-    while ts in run.times:  # the clock went back, and met an instant of before
-        instant += timedelta(milliseconds=1)
-        ts = iso(instant)
-    run.times = [*run.times, ts][-_TIMES:]
+    while iso(instant) in run.times:
+        instant += _APART  # the clock was set back to where a status line has this time: each is a row of its own
+    ts = iso(instant)
     if ambiguous:
         detail = "the clock shows this hour twice and no earlier line decides: read as the first"
         yield Reject(Reason.CLOCK_CHANGE, detail, "all")
     if run.ts is None:
-        run.name, run.begin, run.label = ts, iso(instant - timedelta(seconds=status.elapsed_s)), status.label
+        run.name, run.begin, run.label = ts, iso(instant - timedelta(seconds=max(status.elapsed_s, 0))), status.label
         yield from _settings(run, context)
     base: Fields = {"ts": ts, **run.common(context)}
     kinds: Fields = dict(base)
@@ -119,9 +122,9 @@ def of_status(run: Run, status: Status, context: Context) -> Iterator[Record | R
         overall |= interval | {"prev_done": float(run.done)}
     if apart_s > 0:
         run.apart_s = remembered(apart_s, run.apart_s)
-    if status.rate is not None:
+    if status.rate is not None and (status.rate >= 0 or status.elapsed_s >= 0):
         overall["done_per_s"] = status.rate
-    run.ts, run.elapsed_s, run.done = ts, status.elapsed_s, status.done
+    run.ts, run.elapsed_s, run.done, run.times = ts, status.elapsed_s, status.done, [*run.times, ts][-_TIMES:]
     found = [(kind(one.name), one) for one in status.measured]
     for of, one in found:
         if of.what == "failed":
@@ -131,6 +134,8 @@ def of_status(run: Run, status: Status, context: Context) -> Iterator[Record | R
     yield Record("workload", overall)
     for of, one in found:
         yield from _of_kind(of, one, run, kinds)
+    if refused := [figure for one in status.measured for figure in one.refused]:
+        yield Reject(Reason.NOT_A_NUMBER, f"{len(refused)} figures: {'; '.join(refused[:_SHOWN])}", "part")
 
 
 def _of_kind(of: Kind, one: Measured, run: Run, kinds: Fields) -> Iterator[Record]:
@@ -142,13 +147,12 @@ def _of_kind(of: Kind, one: Measured, run: Run, kinds: Fields) -> Iterator[Recor
     if of.what == "done":
         fields = {**kinds, "operation": of.operation}
         figures.pop("Count", None)
-        if count is not None and count >= 0:
+        if count is not None:
             fields["done_delta"] = count
         if of.operation in run.failed:
             fields["failed"] = run.failed[of.operation]
         for name, column in _STATUS_COLUMNS.items():
-            value = figures.pop(name, None)
-            if value is not None and value >= 0:
+            if (value := figures.pop(name, None)) is not None:
                 fields[column] = value / 1000
         yield Record("workload", fields)
     yield from _counters(one.name, figures, kinds)
@@ -170,14 +174,16 @@ def of_summary(run: Run, summary: Summary, context: Context) -> Iterator[Record 
         )
         yield Reject(Reason.STAMP_MISSING, detail, "none")
         return
-    if runtime_ms is None or not 0 <= runtime_ms < _LONGEST_MS:
-        yield Reject(Reason.STAMP_MISSING, "expected [OVERALL], RunTime(ms) in the summary", "none")
+    if runtime_ms is None or abs(runtime_ms) >= _LONGEST_MS:
+        detail = "expected [OVERALL], RunTime(ms) of up to three years in the summary"
+        yield Reject(Reason.STAMP_MISSING, f"{detail}, found {'none' if runtime_ms is None else runtime_ms}", "none")
         return
-    end = datetime.fromisoformat(run.begin) + timedelta(milliseconds=runtime_ms)
-    if run.ts is not None:
-        end = max(end, datetime.fromisoformat(run.ts) + timedelta(milliseconds=1))
-    while iso(end) in run.times:
-        end += timedelta(milliseconds=1)
+    if runtime_ms < 0:
+        detail = f"RunTime(ms) is {runtime_ms:g}: the clock was set back during the run, no interval is known"
+        yield Reject(Reason.CLOCK_CHANGE, detail, "part")
+    end = datetime.fromisoformat(run.begin) + timedelta(milliseconds=max(runtime_ms, 0.0))
+    if run.times:
+        end = max(end, max(map(datetime.fromisoformat, run.times)) + _APART)
     base: Fields = {"ts": iso(end), **run.common(context)}
     if runtime_ms > 0:
         base["interval_s"] = runtime_ms / 1000
@@ -186,8 +192,10 @@ def of_summary(run: Run, summary: Summary, context: Context) -> Iterator[Record 
     failed = _failed(summary)
     fields: Fields = {**base, "operation": "", "final": True}
     rate = rest["OVERALL"].pop("Throughput(ops/sec)", None)
-    if rate is not None and 0 <= rate < _FASTEST:
-        fields |= {"done": float(round(rate * runtime_ms / 1000)), "done_per_s": rate}
+    if rate is not None:
+        fields["done"] = float(round(rate * runtime_ms / 1000))
+        if runtime_ms >= 0:
+            fields["done_per_s"] = rate
     if failed is not None:
         fields["failed"] = sum(failed.values(), 0.0)
     yield Record("workload", fields)
@@ -195,14 +203,16 @@ def of_summary(run: Run, summary: Summary, context: Context) -> Iterator[Record 
         of = kind(name)
         count = figures.get("Operations", figures.get("Total Operations"))
         figures.pop(_HEADING, None)
-        if of.what == "done" and count is not None and count >= 0:
+        if count == 0:  # the latencies describe no operation: a minimum of 2^63, and 0
+            figures = {name: value for name, value in figures.items() if not _is_latency(name)}
+        if of.what == "done" and count is not None:
             fields = {**base, "operation": of.operation, "final": True, "done_delta": count}
             if failed is not None:
                 fields["failed"] = failed.get(of.operation, 0.0)
             for measurement in list(figures):
                 column, divisor = _column(measurement)
                 value = figures[measurement]
-                if column is not None and value is not None and value >= 0:
+                if column is not None and value is not None:
                     fields[column] = value / divisor
                     del figures[measurement]
             figures.pop("Operations", figures.pop("Total Operations", None))
@@ -229,6 +239,10 @@ def _failed(summary: Summary) -> dict[str, float] | None:
             printed = True
             found.setdefault(of.operation, figures.get("Operations") or 0.0)
     return found if printed else None
+
+
+def _is_latency(measurement: str) -> bool:
+    return measurement in _RAW or _LATENCY.fullmatch(measurement) is not None
 
 
 def _column(measurement: str) -> tuple[str | None, float]:

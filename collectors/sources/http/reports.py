@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 
 from counterflow.collectors.formats.rmf_dds import newest
-from counterflow.collectors.sources.http.session import PATH, Session
+from counterflow.collectors.sources.http.session import PATH, HttpSession
 from counterflow.collectors.sources.polling.batch import ABSENT_S, Batch, Cursor, Stream
 from counterflow.collectors.sources.polling.session import SessionError
 
@@ -36,7 +36,7 @@ class Report:
             return ABSENT_S
         return (self._configured_s or self._reported_s or FIRST_INTERVAL_S) / REQUESTS_PER_INTERVAL
 
-    def read(self, session: Session) -> Iterator[Batch]:
+    def read(self, session: HttpSession) -> Iterator[Batch]:
         """Request the report and yield it, unless it is of the interval before."""
         began = time.monotonic()
         try:

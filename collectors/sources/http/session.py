@@ -11,10 +11,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import httpx
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from counterflow.base.errors import CounterflowError
-from counterflow.collectors.sources.polling.session import Kind, Password, SessionError
+from counterflow.base.strict import Strict
+from counterflow.collectors.sources.polling.session import ErrorKind, Password, SessionError
 
 PATH = "/gpm/rmfm3"
 ROOT = "/gpm/root"
@@ -32,14 +33,12 @@ for _name in ("httpx", "httpcore"):  # the latter logs headers, and the password
     logging.getLogger(_name).propagate = False
 
 
-class Target(BaseModel):
+class Target(Strict):
     """A DDS and how to reach it; never the password.
 
     `ca` is a PEM file with the authority, or the certificate itself, by which the DDS is trusted, instead of those that
     the machine trusts. Without `user` there is no logon.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     url: str
     user: str | None = Field(None, min_length=1)
@@ -64,7 +63,7 @@ class Target(BaseModel):
         return context
 
 
-class Session:
+class HttpSession:
     """The connection. Proxies and `.netrc` of the environment are not used: the password goes to the DDS alone."""
 
     def __init__(self, target: Target, password: Callable[[], str] | None) -> None:
@@ -88,7 +87,7 @@ class Session:
         try:
             trust = self._target.trust
         except CounterflowError as error:
-            raise SessionError(Kind.LOST, error.message) from None
+            raise SessionError(ErrorKind.LOST, error.message) from None
         self._client = httpx.Client(
             base_url=self._target.url,
             auth=auth,
@@ -102,7 +101,7 @@ class Session:
             self.query(ROOT, {})
         except SessionError as error:
             self.close()
-            raise error if error.kind is Kind.REFUSED else SessionError(Kind.LOST, str(error)) from None
+            raise error if error.kind is ErrorKind.REFUSED else SessionError(ErrorKind.LOST, str(error)) from None
         self._password.accepted()
         self.number += 1
 
@@ -128,13 +127,13 @@ class Session:
             if isinstance(answer, SessionError):
                 other = self._get(path + second, parameters)
                 if isinstance(other, SessionError):
-                    raise answer if answer.kind is Kind.FAILED else other
+                    raise answer if answer.kind is ErrorKind.FAILED else other
                 answer, self._extensions = other, (second, first)
         except httpx.HTTPError as error:
             self.close()
-            raise SessionError(Kind.LOST, f"{path}: {self.text(error)}") from None
+            raise SessionError(ErrorKind.LOST, f"{path}: {self.text(error)}") from None
         except SessionError as error:
-            if error.kind in (Kind.LOST, Kind.REFUSED):
+            if error.kind in (ErrorKind.LOST, ErrorKind.REFUSED):
                 self.close()
             raise
         return answer
@@ -148,30 +147,30 @@ class Session:
         httpx.HTTPError : the connection is gone.
         """
         if self._client is None:
-            raise SessionError(Kind.LOST, "not connected")
+            raise SessionError(ErrorKind.LOST, "not connected")
         with self._client.stream("GET", path, params=dict(parameters)) as response:
             status = response.status_code
             failure = f"{path}: HTTP {status} {response.reason_phrase}".strip()
             if status == _REFUSED:
                 self._password.refused()
-                raise SessionError(Kind.REFUSED, failure)
+                raise SessionError(ErrorKind.REFUSED, failure)
             if status in _OTHER_PATH:
-                return SessionError(Kind.ABSENT, failure)
+                return SessionError(ErrorKind.ABSENT, failure)
             if status == _FORBIDDEN:
-                raise SessionError(Kind.ABSENT, failure)
+                raise SessionError(ErrorKind.ABSENT, failure)
             if status >= 500 or status in _LATER:
-                raise SessionError(Kind.LOST, failure)
+                raise SessionError(ErrorKind.LOST, failure)
             if status != httpx.codes.OK:
-                raise SessionError(Kind.FAILED, failure)
+                raise SessionError(ErrorKind.FAILED, failure)
             kind = response.headers.get("Content-Type", "").split(";")[0].strip().lower()
             if kind != "application/json":
-                return SessionError(Kind.FAILED, f"{path}: expected application/json, found {kind:.40}")
+                return SessionError(ErrorKind.FAILED, f"{path}: expected application/json, found {kind:.40}")
             pieces, size = list[bytes](), 0
             for piece in response.iter_bytes():
                 size += len(piece)
                 if size > LONGEST_ANSWER:
-                    raise SessionError(Kind.FAILED, f"{path}: the answer is longer than {LONGEST_ANSWER} bytes")
+                    raise SessionError(ErrorKind.FAILED, f"{path}: the answer is longer than {LONGEST_ANSWER} bytes")
                 pieces.append(piece)
             if not size:
-                raise SessionError(Kind.FAILED, f"{path}: the answer is empty")
+                raise SessionError(ErrorKind.FAILED, f"{path}: the answer is empty")
             return b"".join(pieces)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from counterflow.base.errors import CounterflowError
-from counterflow.collectors.sources.polling.session import Kind, SessionError
+from counterflow.collectors.sources.polling.session import ErrorKind, SessionError
 
 TIMEOUT_S = 10.0
 """How long the cluster may take to return its topics or offsets."""
@@ -16,7 +16,7 @@ FETCHED_KB = 16_384
 """KiB of messages that are fetched ahead."""
 
 
-class Place(NamedTuple):
+class Partition(NamedTuple):
     """A partition of a topic."""
 
     topic: str
@@ -35,7 +35,7 @@ class Range(NamedTuple):
     end: int
 
 
-class Session:
+class KafkaSession:
     """The consumer. `number` counts the consumers made."""
 
     def __init__(self, client: Callable[[], dict[str, Any]]) -> None:
@@ -70,12 +70,12 @@ class Session:
             }
             consumer = Consumer(settings)
         except (CounterflowError, KafkaException, ValueError) as error:
-            raise SessionError(Kind.LOST, self.text(error)) from None
+            raise SessionError(ErrorKind.LOST, self.text(error)) from None
         try:
             metadata = consumer.list_topics(timeout=TIMEOUT_S)
         except KafkaException as error:
             consumer.close()
-            raise SessionError(Kind.LOST, self._last_error or self.text(error)) from None
+            raise SessionError(ErrorKind.LOST, self._last_error or self.text(error)) from None
         self.cluster = str(metadata.cluster_id or "")
         self._consumer, self.number = consumer, self.number + 1
 
@@ -84,7 +84,7 @@ class Session:
         if consumer is not None:
             consumer.close()
 
-    def partitions(self, topics: Sequence[str]) -> dict[str, list[Place]]:
+    def partitions(self, topics: Sequence[str]) -> dict[str, list[Partition]]:
         """Return the partitions of each topic; none where the cluster has no such topic, or none that we may see.
 
         Raises
@@ -92,9 +92,9 @@ class Session:
         SessionError : LOST.
         """
         there = self._call(lambda consumer: consumer.list_topics(timeout=TIMEOUT_S)).topics
-        return {t: [Place(t, p) for p in sorted(there[t].partitions)] if t in there else [] for t in topics}
+        return {t: [Partition(t, p) for p in sorted(there[t].partitions)] if t in there else [] for t in topics}
 
-    def range(self, place: Place) -> Range:
+    def range(self, place: Partition) -> Range:
         """Return what a partition holds.
 
         Raises
@@ -104,7 +104,7 @@ class Session:
         found = self._call(lambda c: c.get_watermark_offsets(TopicPartition(*place), timeout=TIMEOUT_S))
         return Range(*found)
 
-    def assign(self, offsets: dict[Place, int]) -> None:
+    def assign(self, offsets: dict[Partition, int]) -> None:
         """Read from these places and offsets from now on.
 
         Raises
@@ -123,7 +123,7 @@ class Session:
         message: Message | None = self._call(lambda consumer: consumer.poll(timeout_s))
         if message is not None and (error := message.error()) is not None and error.fatal():
             self.close()
-            raise SessionError(Kind.LOST, error.str())
+            raise SessionError(ErrorKind.LOST, error.str())
         return message
 
     def text(self, error: BaseException) -> str:
@@ -133,12 +133,12 @@ class Session:
 
     def _call(self, operation: Callable[[Consumer], Any]) -> Any:
         if self._consumer is None:
-            raise SessionError(Kind.LOST, "not connected")
+            raise SessionError(ErrorKind.LOST, "not connected")
         try:
             return operation(self._consumer)
         except KafkaException as error:
             self.close()
-            raise SessionError(Kind.LOST, self._last_error or self.text(error)) from None
+            raise SessionError(ErrorKind.LOST, self._last_error or self.text(error)) from None
 
     def _on_error(self, error: KafkaError) -> None:
         self._last_error = error.str()

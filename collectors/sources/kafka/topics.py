@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from confluent_kafka import Message
 
-from counterflow.collectors.sources.kafka.session import Place, Session
+from counterflow.collectors.sources.kafka.session import KafkaSession, Partition
 from counterflow.collectors.sources.polling.batch import Batch, Cursor, Stream
-from counterflow.collectors.sources.polling.session import Kind, SessionError
+from counterflow.collectors.sources.polling.session import ErrorKind, SessionError
 
 INTERVAL_S = 0.5
 """Time between two looks for new messages, once there is none."""
@@ -59,12 +59,12 @@ class Topics:
         """`committed` has the positions by stream."""
         self._topics = topics
         self._committed = committed
-        self._streams: dict[Place, Stream] = {}
+        self._streams: dict[Partition, Stream] = {}
         self._missing = {topic: Stream(topic, topic, topic, committed.get(topic)) for topic in topics}
-        self._assigned: tuple[int, list[Place]] = (0, [])
+        self._assigned: tuple[int, list[Partition]] = (0, [])
         self._refresh_at = 0.0
 
-    def read(self, session: Session) -> Iterator[Batch]:
+    def read(self, session: KafkaSession) -> Iterator[Batch]:
         """Yield batches of new messages, until no more come.
 
         Raises
@@ -73,17 +73,19 @@ class Topics:
         """
         while True:
             yield from self._assign(session)
-            found: dict[Place, Lines] = {}
+            found: dict[Partition, Lines] = {}
             n = size = 0
             while n < MOST_MESSAGES and size < MOST_BYTES and (message := session.poll(WAIT_S)) is not None:
-                place, error = Place(message.topic() or "", message.partition() or 0), message.error()
+                place, error = Partition(message.topic() or "", message.partition() or 0), message.error()
                 if place not in self._streams:  # of no partition, or of one that was read before
                     if error:
                         session.close()
-                        raise SessionError(Kind.LOST, error.str())
+                        raise SessionError(ErrorKind.LOST, error.str())
                     continue
                 if error:
-                    yield from self._streams[place].troubled(SessionError(Kind.FAILED, f"{place.text}: {error.str()}"))
+                    yield from self._streams[place].troubled(
+                        SessionError(ErrorKind.FAILED, f"{place.text}: {error.str()}")
+                    )
                     self._refresh_at = 0.0
                     continue
                 lines = found.setdefault(place, Lines(self._streams[place]))
@@ -94,7 +96,7 @@ class Topics:
             if n == 0:
                 return
 
-    def _assign(self, session: Session) -> Iterator[Batch]:
+    def _assign(self, session: KafkaSession) -> Iterator[Batch]:
         """Assign every partition, each from where its stream stands; report what is missing."""
         if session.number == self._assigned[0] and time.monotonic() < self._refresh_at:
             return
@@ -103,7 +105,7 @@ class Topics:
         for topic in self._topics:
             if not there[topic]:
                 text = f"the cluster has no topic {topic}, or none that this user may describe"
-                yield from self._missing[topic].troubled(SessionError(Kind.FAILED, text))
+                yield from self._missing[topic].troubled(SessionError(ErrorKind.FAILED, text))
         if (session.number, places) != self._assigned or self._refresh_at == 0.0:
             offsets = {}
             for place in places:
@@ -113,12 +115,12 @@ class Topics:
                     self._streams[place] = stream
                 offsets[place], trouble = self._begin(session, place, stream.position)
                 if trouble:
-                    yield from stream.troubled(SessionError(Kind.FAILED, f"{place.text}: {trouble}"))
+                    yield from stream.troubled(SessionError(ErrorKind.FAILED, f"{place.text}: {trouble}"))
             session.assign(offsets)
         self._assigned = (session.number, places)
         self._refresh_at = time.monotonic() + REFRESH_S
 
-    def _begin(self, session: Session, place: Place, position: Cursor) -> tuple[int, str | None]:
+    def _begin(self, session: KafkaSession, place: Partition, position: Cursor) -> tuple[int, str | None]:
         """Return the offset at which a partition is read on, and the trouble to report."""
         held = session.range(place)
         offset = position.get("offset")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Protocol, TypeVar
 
-from counterflow.collectors.sources.polling.session import Kind, Session, SessionError
+from counterflow.collectors.sources.polling.session import ErrorKind, Session, SessionError
 
 ABSENT_S = 3600.0
 """Time after which a missing view is queried again."""
@@ -92,9 +92,9 @@ class Stream:
         ------
         SessionError : the connection is gone, which is not this query's trouble.
         """
-        if error.kind in (Kind.LOST, Kind.REFUSED):
+        if error.kind in (ErrorKind.LOST, ErrorKind.REFUSED):
             raise error
-        if error.kind is Kind.ABSENT:
+        if error.kind is ErrorKind.ABSENT:
             self._absent_until = time.monotonic() + ABSENT_S
         if str(error) != self.position.get("trouble"):
             self.position = {**self.position, "trouble": str(error)}

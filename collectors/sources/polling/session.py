@@ -11,7 +11,7 @@ from counterflow.base.errors import CounterflowError
 _LONGEST_TEXT = 500
 
 
-class Kind(StrEnum):
+class ErrorKind(StrEnum):
     """What an error means for the next query."""
 
     LOST = "lost"  # connect again
@@ -23,7 +23,7 @@ class Kind(StrEnum):
 class SessionError(Exception):
     """The system, or the way to it, failed or refused; the text does not hold the password."""
 
-    def __init__(self, kind: Kind, text: str) -> None:
+    def __init__(self, kind: ErrorKind, text: str) -> None:
         super().__init__(text)
         self.kind = kind
 
@@ -69,9 +69,9 @@ class Password:
         try:
             self._last = self._read()
         except CounterflowError as error:
-            raise SessionError(Kind.LOST, error.message) from None
+            raise SessionError(ErrorKind.LOST, error.message) from None
         if self._last == self._refused:
-            raise SessionError(Kind.REFUSED, "waiting for another password; the last one was refused")
+            raise SessionError(ErrorKind.REFUSED, "waiting for another password; the last one was refused")
         return self._last
 
     def refused(self) -> None:

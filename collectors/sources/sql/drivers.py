@@ -11,9 +11,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from counterflow.base.errors import CounterflowError
+from counterflow.base.strict import Strict
 
 DRIVERS = {
     "mapepire": "counterflow.collectors.sources.sql.mapepire",
@@ -27,14 +28,12 @@ LOST_STATE = "08001"
 """SQLSTATE of a connection that cannot be made or is gone."""
 
 
-class Target(BaseModel):
+class Target(Strict):
     """A system to connect to and how; never the password.
 
     `ca` is a PEM file with the authority, or the certificate itself, by which the system is trusted, instead of those
     that the machine trusts. `properties` are handed to the driver as they are.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     host: str = Field(pattern=r"^[A-Za-z0-9._:-]+$")
     port: int | None = Field(None, ge=1, le=65535)

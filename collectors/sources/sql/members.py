@@ -17,9 +17,9 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from counterflow.collectors.sources.polling.batch import Batch, Cursor, Stream
-from counterflow.collectors.sources.polling.session import Kind, SessionError
+from counterflow.collectors.sources.polling.session import ErrorKind, SessionError
 from counterflow.collectors.sources.sql.packs import SYSTEM_NAME, File, Members
-from counterflow.collectors.sources.sql.session import Session
+from counterflow.collectors.sources.sql.session import SqlSession
 
 KEYS = ("INTNUM", "DATETIME")
 """Columns that number the intervals: the first that the file has is used; without one a member is one interval."""
@@ -84,7 +84,7 @@ class Follow:
         self._gone: set[tuple[str, str]] = set()
         self._found: dict[tuple[int, str | None, str], list[_Part]] = {}
 
-    def read(self, session: Session) -> Iterator[Batch]:
+    def read(self, session: SqlSession) -> Iterator[Batch]:
         """Yield one batch per interval of a member, oldest first; a file that fails does not stop the others.
 
         Raises
@@ -117,7 +117,7 @@ class Follow:
                         session, stream, library, member, parts[file.table], file.by, everywhere
                     )
                 except SessionError as error:
-                    if error.kind is not Kind.ABSENT:
+                    if error.kind is not ErrorKind.ABSENT:
                         yield from stream.troubled(error)
                     elif member.name != active:  # listed, and not there: catalogs were found stale
                         self._gone.add(place)
@@ -131,14 +131,14 @@ class Follow:
             self._streams[name] = Stream(name, file.table, f"{self._system}:{name}", self._committed.get(name), library)
         return self._streams[name]
 
-    def _active(self, session: Session) -> tuple[str | None, str | None]:
+    def _active(self, session: SqlSession) -> tuple[str | None, str | None]:
         """Return library and name of the collection that is written now, as far as the system reports them."""
         for sql in self._members.active:
             for row in _rows(session, sql):
                 return _text(row[0]) or None, _text(row[1]) or None
         return None, None
 
-    def _listed(self, session: Session, library: str) -> dict[str, set[str]]:
+    def _listed(self, session: SqlSession, library: str) -> dict[str, set[str]]:
         """Return the members of each file; under "" those of collections that may be in any file."""
         listed: dict[str, set[str]] = {"": set()}
         for sql in self._members.listings:
@@ -148,17 +148,17 @@ class Follow:
                     listed.setdefault(file, set()).add(member)
         return listed
 
-    def _parts(self, session: Session, library: str, file: File, active: str | None) -> list[_Part]:
+    def _parts(self, session: SqlSession, library: str, file: File, active: str | None) -> list[_Part]:
         """Return the files behind one of the pack, looked up once per connection and collection."""
         place = (session.number, active, file.table)
         if place not in self._found:
             found = [part for name in file.parts if (part := self._part(session, library, name))]
             if not found:
-                raise SessionError(Kind.ABSENT, f"{library} has no file {' or '.join(file.parts)}")
+                raise SessionError(ErrorKind.ABSENT, f"{library} has no file {' or '.join(file.parts)}")
             self._found = {k: v for k, v in self._found.items() if k[:2] == place[:2]} | {place: found}
         return self._found[place]
 
-    def _part(self, session: Session, library: str, file: str) -> _Part | None:
+    def _part(self, session: SqlSession, library: str, file: str) -> _Part | None:
         """Return a file as the catalog describes it, None where it has no such file."""
         answer = session.query(self._members.columns, (library, file))
         rows = [dict(zip(answer.columns, map(_text, row), strict=True)) for row in answer.rows]
@@ -181,7 +181,7 @@ class Follow:
 
     def _member(
         self,
-        session: Session,
+        session: SqlSession,
         stream: Stream,
         library: str,
         member: Member,
@@ -244,7 +244,7 @@ def in_order(names: Iterable[str], active: str | None, *, is_known: bool) -> lis
 
 
 def _counted(
-    session: Session, library: str, member: str, parts: list[_Part], key: str | None, at: Any
+    session: SqlSession, library: str, member: str, parts: list[_Part], key: str | None, at: Any
 ) -> tuple[list[_Part], dict[Any, int]]:
     """Return the files that have the member, and the number of its rows by interval, in order.
 
@@ -263,7 +263,7 @@ def _counted(
             session.run(f"CREATE OR REPLACE ALIAS {alias} FOR {library}.{part.file} ({member})")
             counted.update({_plain(k): int(n) for k, n in session.query(sql, parameters).rows})
         except SessionError as error:
-            if error.kind is not Kind.ABSENT:
+            if error.kind is not ErrorKind.ABSENT:
                 raise
             absent = error
         else:
@@ -303,12 +303,12 @@ def _by_interval(
         yield _plain(interval), [tuple(row) for row in found]
 
 
-def _rows(session: Session, sql: str, *parameters: Any) -> list[Any]:
+def _rows(session: SqlSession, sql: str, *parameters: Any) -> list[Any]:
     """Return the rows of a catalog query, none where this release does not have it."""
     try:
         return list(session.query(sql, parameters).rows)
     except SessionError as error:
-        if error.kind in (Kind.LOST, Kind.REFUSED):
+        if error.kind in (ErrorKind.LOST, ErrorKind.REFUSED):
             raise
         return []
 

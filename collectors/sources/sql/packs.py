@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, field_validator
+
+from counterflow.base.strict import Strict
 
 FOLDER = Path(__file__).parents[2] / "packs"
 
@@ -25,10 +27,6 @@ class PackError(Exception):
     """A pack that cannot be used; the text names the pack, the place and the reason."""
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
 def _all_queries(statements: tuple[str, ...]) -> tuple[str, ...]:
     for sql in statements:
         if not _QUERY.match(sql) or ";" in sql:
@@ -36,7 +34,7 @@ def _all_queries(statements: tuple[str, ...]) -> tuple[str, ...]:
     return statements
 
 
-class Query(_Strict):
+class Query(Strict):
     """A query sent every `interval_s` (left out: that of the pack).
 
     `table` names the description by which its rows are read. `sql` lists statements: the first that this release knows
@@ -57,7 +55,7 @@ class Query(_Strict):
         return _all_queries(sql)
 
 
-class File(_Strict):
+class File(Strict):
     """One file, or the files in `join` put side by side where the columns `by` agree; `table` describes the rows.
 
     Where a system lacks all but one file of a join, that one is read by its own name.
@@ -73,7 +71,7 @@ class File(_Strict):
         return self.join or (self.table,)
 
 
-class Discovered(_Strict):
+class Discovered(Strict):
     """A column that no publication names: the one in these files whose name, text or heading has all of these words.
 
     `fills` is the column of the dataset that it is read into.
@@ -84,7 +82,7 @@ class Discovered(_Strict):
     words: tuple[str, ...] = Field(min_length=1)
 
 
-class Members(_Strict):
+class Members(Strict):
     """Files with one member per collection, read member by member, interval by interval.
 
     `active` returns library and name of the collection that is written now. `listings` return member names, or file and
@@ -110,7 +108,7 @@ class Members(_Strict):
         return [{"table": f} if isinstance(f, str) else f for f in files] if isinstance(files, list) else files
 
 
-class Pack(_Strict):
+class Pack(Strict):
     """One file: queries that belong together.
 
     `when: verdict` means that `queries` are sent only while a rule has raised a verdict on the system.

@@ -6,12 +6,12 @@ import time
 from collections.abc import Callable, Iterator
 
 from counterflow.collectors.sources.polling.batch import ABSENT_S, Batch, Cursor, Stream
-from counterflow.collectors.sources.polling.session import Kind, SessionError
+from counterflow.collectors.sources.polling.session import ErrorKind, SessionError
 from counterflow.collectors.sources.sql.packs import Query
-from counterflow.collectors.sources.sql.session import Answer, Session
+from counterflow.collectors.sources.sql.session import Answer, SqlSession
 
 
-class Sample:
+class RepeatedQuery:
     def __init__(
         self,
         query: Query,
@@ -33,7 +33,7 @@ class Sample:
         """The interval, or the long one while the release lacks an optional table."""
         return ABSENT_S if self._stream.is_absent and not self._query.required else self._interval_s
 
-    def read(self, session: Session) -> Iterator[Batch]:
+    def read(self, session: SqlSession) -> Iterator[Batch]:
         """Send the query; where figures are relative to a baseline, the first answer of a connection only sets it."""
         if self._when is not None and not self._when():
             return
@@ -49,13 +49,13 @@ class Sample:
             return
         yield self._stream.reached(began, columns, rows)
 
-    def _answer(self, session: Session) -> Answer:
+    def _answer(self, session: SqlSession) -> Answer:
         """Return the answer to the first statement that this release knows."""
         while True:
             try:
                 return session.query(self._query.sql[self._statement])
             except SessionError as error:
-                if error.kind is not Kind.ABSENT:
+                if error.kind is not ErrorKind.ABSENT:
                     raise
                 self._statement += 1
                 if self._statement == len(self._query.sql):

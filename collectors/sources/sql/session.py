@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from counterflow.base.errors import CounterflowError
-from counterflow.collectors.sources.polling.session import Kind, Password, SessionError
+from counterflow.collectors.sources.polling.session import ErrorKind, Password, SessionError
 from counterflow.collectors.sources.sql.drivers import REFUSED_STATE, Connection, Driver, Target
 
 FETCH_ROWS = 1000
@@ -24,7 +24,7 @@ class Answer(NamedTuple):
     rows: Iterator[Sequence[Any]]
 
 
-class Session:
+class SqlSession:
     """The connection. `number` counts the connections made: elapsed figures of the system are relative to one."""
 
     def __init__(self, driver: Driver, target: Target, password: Callable[[], str]) -> None:
@@ -86,12 +86,12 @@ class Session:
         try:
             connection = self._driver.connect(self._target, secret)
         except CounterflowError as error:
-            raise SessionError(Kind.LOST, error.message) from None
+            raise SessionError(ErrorKind.LOST, error.message) from None
         except Exception as error:
             if self._driver.sqlstate(error) == REFUSED_STATE:
                 self._password.refused()
-                raise SessionError(Kind.REFUSED, self.text(error)) from None
-            raise SessionError(Kind.LOST, self.text(error)) from None
+                raise SessionError(ErrorKind.REFUSED, self.text(error)) from None
+            raise SessionError(ErrorKind.LOST, self.text(error)) from None
         self._password.accepted()
         self._connection = connection
         self.number += 1
@@ -113,9 +113,9 @@ class Session:
         state, text = self._driver.sqlstate(error), self.text(error)
         if not self._alive():
             self.close()
-            return SessionError(Kind.LOST, text)
+            return SessionError(ErrorKind.LOST, text)
         return SessionError(
-            Kind.ABSENT if state in _ABSENT_STATES else Kind.FAILED, f"{text} ({state or 'no SQLSTATE'})"
+            ErrorKind.ABSENT if state in _ABSENT_STATES else ErrorKind.FAILED, f"{text} ({state or 'no SQLSTATE'})"
         )
 
     def _alive(self) -> bool:

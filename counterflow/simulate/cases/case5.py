@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from counterflow.simulate.cases._sriov import partitions
 from counterflow.simulate.mirror import DOCUMENT, MirrorCase
-from counterflow.simulate.model import Run
+from counterflow.simulate.model import MirrorRun
 from counterflow.simulate.published import Row, table
 
 
-def _run(rates: Row, traffic: Row) -> Run:
+def _run(rates: Row, traffic: Row) -> MirrorRun:
     capacity_pct = int(rates["capacity_pct"])
     four = partitions(
         float(rates["rows_s"]),
@@ -25,7 +25,7 @@ def _run(rates: Row, traffic: Row) -> Run:
         jobs=int(rates["jobs"]),
     )
     figures = {name: cell for name, cell in (rates | traffic).items() if name.endswith("_s")}
-    return Run(f"{capacity_pct} %, {rates['threads']} threads", intervals=12, partitions=four, published=figures)
+    return MirrorRun(f"{capacity_pct} %, {rates['threads']} threads", intervals=12, partitions=four, published=figures)
 
 
 CASE = MirrorCase(

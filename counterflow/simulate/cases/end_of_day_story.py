@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from counterflow.simulate.cases.figure2_1 import MIXES
 from counterflow.simulate.mirror import DOCUMENT, MirrorCase
-from counterflow.simulate.model import Disks, Jobs, OnDisk, Partition, Pool, Run
+from counterflow.simulate.model import Disks, Jobs, MirrorRun, OnDisk, Partition, Pool
 
 SYSTEM, CORES = "BANKA", 6
 CPU_S_PER_IO = 20e-6
@@ -50,14 +50,16 @@ def _tellers(response_s: float, locked: float) -> Jobs:
     return _jobs("TELLER", 8, 1.6, on_disk, waits, type="I", transactions_s=60.0, response_s=response_s)
 
 
-def _run(name: str, intervals: int, jobs: tuple[Jobs, ...], disks: Disks, base_gb: int, ineligible_s: float = 0) -> Run:
+def _run(
+    name: str, intervals: int, jobs: tuple[Jobs, ...], disks: Disks, base_gb: int, ineligible_s: float = 0
+) -> MirrorRun:
     cpu_pct = 100 * (sum(of.cores for of in jobs) + 0.2) / CORES
     pools = (
         Pool("01", "*MACHINE", 4_096, 32_767),
         Pool(BASE, "*BASE", base_gb * 1024, 40, ineligible_s),
         Pool(INTERACTIVE, "*INTERACT", (30 - base_gb) * 1024, 200),
     )
-    return Run(name, intervals, (Partition(SYSTEM, jobs, CORES, cpu_pct, pools=pools, disks=disks),))
+    return MirrorRun(name, intervals, (Partition(SYSTEM, jobs, CORES, cpu_pct, pools=pools, disks=disks),))
 
 
 CASE = MirrorCase(

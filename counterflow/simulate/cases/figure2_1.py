@@ -11,7 +11,7 @@ inserts. FIG21 counts reads for update, FIG21OLD has a release that does not.
 from __future__ import annotations
 
 from counterflow.simulate.mirror import DOCUMENT, MirrorCase
-from counterflow.simulate.model import Jobs, Partition, Run
+from counterflow.simulate.model import Jobs, MirrorRun, Partition
 
 MIXES = (  # jobs, how many, user, I/O a second; percent of it: read, of which for update, inserted, changed
     ("TELLER", 12, "RETAIL", 9_000, 62, 15, 18, 20),
@@ -45,7 +45,7 @@ CASE = MirrorCase(
     document=DOCUMENT,
     interval_s=300,
     runs=(
-        Run(
+        MirrorRun(
             "mixes",
             intervals=12,
             partitions=(

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from counterflow.simulate.cases._sriov import partitions
 from counterflow.simulate.mirror import DOCUMENT, MirrorCase
-from counterflow.simulate.model import Partition, Run, Trouble
+from counterflow.simulate.model import MirrorRun, Partition, Trouble
 from counterflow.simulate.published import table
 
 RATES = {row["threads"]: row for row in table("table_7_4") if row["capacity_pct"] == "6"}
@@ -23,7 +23,9 @@ TRAFFIC = {row["threads"]: row for row in table("table_7_5") if row["capacity_pc
 WELL, CAPPED = Trouble(0, 0), Trouble(12, 5)
 
 
-def _run(name: str, own: str, neighbours: str, capacity_pct: float, intervals: int, trouble: Trouble = WELL) -> Run:
+def _run(
+    name: str, own: str, neighbours: str, capacity_pct: float, intervals: int, trouble: Trouble = WELL
+) -> MirrorRun:
     four = partitions(
         float(RATES[own]["rows_s"]),
         TRAFFIC[own],
@@ -34,7 +36,7 @@ def _run(name: str, own: str, neighbours: str, capacity_pct: float, intervals: i
         servers=("SRVA", "SRVB"),
         jobs=int(RATES[own]["jobs"]),
     )
-    return Run(name, intervals, tuple(_with(partition, trouble) for partition in four))
+    return MirrorRun(name, intervals, tuple(_with(partition, trouble) for partition in four))
 
 
 def _with(partition: Partition, trouble: Trouble) -> Partition:
