@@ -21,7 +21,7 @@ _USUAL_OF = 2
 
 def is_gap(apart_s: float, usual_s: float) -> bool:
     """Return whether samples are missing between two that are `apart_s` apart."""
-    return apart_s > _GAP * usual_s and apart_s > usual_s + _GAP_S
+    return 0 < _GAP * usual_s < apart_s and apart_s > usual_s + _GAP_S
 
 
 def gap(apart_s: float, usual_s: float) -> str:
