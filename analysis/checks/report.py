@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
+from counterflow.analysis.answer import Answer
+from counterflow.analysis.answer import Status as AnswerStatus
 from counterflow.analysis.checks import checks
 from counterflow.analysis.checks.definition import Check, Outcome, Status, Subject, Value, evaluate
 from counterflow.analysis.checks.facts import INSTANCES, Facts, System
@@ -54,6 +56,38 @@ class Result(NamedTuple):
     source: str
     advice: str
 
+    @property
+    def answer(self) -> Answer:
+        """The result in the shape of every answer."""
+        unknown, entity = self.status == "needs input", None if self.subject == "system" else self.subject
+        status: AnswerStatus = "unknown" if unknown else "warn" if self.status == "warn" else "pass"
+        measured, limit = (f"{_worded(value)} {self.unit}".rstrip() for value in (self.value, self.limit))
+        bound = "expected" if self.bound == "is" else self.bound
+        figure = None if unknown else f"{measured}, {bound} {limit}" + (f" ({self.note})" if self.note else "")
+        remedy = self.advice if status == "warn" else None
+        details = {name: getattr(self, name) for name in ("value", "bound", "limit", "unit", "note", "inputs")}
+        judged = "rule", self.system, self.check, entity, status, status == "warn"
+        return Answer(*judged, figure, self.rule, self.source, remedy, self.needs, details)
+
+
+def _worded(value: Value | None) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+    return str(value)
+
+
+def measured(client: ClickHouse, settings: Settings) -> Inputs:
+    """Return the measured inputs: the rows of every input query for the systems and the period of `settings`."""
+    found: Inputs = {}
+    for query in measures():
+        for row in client.rows(query.sql, settings):
+            subject = (query.subject, row.get("subject", ""))
+            values = {name: row[name] for name in query.columns}
+            found.setdefault(row["system"], {}).setdefault(subject, {}).update(values)
+    return found
+
 
 @cache
 def measures() -> list[Measure]:
@@ -65,22 +99,6 @@ def measures() -> list[Measure]:
         statement = "\n".join(line for line in lines if not line.startswith("-- "))
         subject: Any = path.stem.partition("_")[0]
         found.append(Measure(subject, dict(documented), statement))
-    return found
-
-
-def measured(client: ClickHouse, settings: Settings) -> Inputs:
-    """Return the measured inputs: the rows of every input query.
-
-    Raises
-    ------
-    ClickHouseError : the server refused a query.
-    """
-    found: Inputs = {}
-    for query in measures():
-        for row in client.rows(query.sql, settings):
-            subject = (query.subject, row.get("subject", ""))
-            values = {name: row[name] for name in query.columns}
-            found.setdefault(row["system"], {}).setdefault(subject, {}).update(values)
     return found
 
 

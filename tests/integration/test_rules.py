@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import orjson
-import psutil
 import pytest
 
-from counterflow.base.clickhouse import ClickHouse
 from counterflow.pipelines.rules import rules
-from counterflow.schemas.migrations import migrate
+from counterflow.schemas.definition import datasets
 from counterflow.stack.settings import StackSettings
+from tests.support.command_line import run as run_command
 from tests.support.tables import empty_tables, insert
 
 # as in tables 7-4 and 7-5 at a capacity of 3 %: 8 threads, then 10
@@ -28,9 +23,7 @@ KEYS = ["ts", "system", "link", "state", "signal", "stale", "reason"]
 
 
 def rules_(*arguments: object, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "counterflow", "rules", *map(str, arguments)]
-    env = {**os.environ, **environment}
-    return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=120, env=env)
+    return run_command("rules", *map(str, arguments), stdin=stdin.encode(), **environment)
 
 
 def line(number: int, run: tuple[float, ...], link: str = "roce0", **more: Any) -> dict[str, Any]:
@@ -100,42 +93,6 @@ def test_links_and_systems_are_judged_apart(intervals: Path) -> None:
     for first in (0, 2):
         assert [(v["state"], v["signal"], v["stale"]) for v in verdicts[first::3]] == EXPECTED
     assert {v["state"] for v in verdicts[1::3] if not v["stale"]} == {"OK"}
-
-
-def test_a_file_judged_by_several_processes_has_the_verdicts_of_a_stream(tmp_path: Path) -> None:
-    links = [series(f"roce{n // 2}", **({"link_type": "vf"} if n % 2 else {})) for n in range(12)]
-    text = "\n \n".join(json.dumps(row) for rows in zip(*links, strict=True) for row in rows)
-    path = tmp_path / "intervals.jsonl"
-    path.write_text(text)
-    of_file = rules_("replay", "roce_cap", "--input", path, "--json")
-    of_stream = rules_("replay", "roce_cap", "--input", "-", "--json", stdin=text)
-    assert of_file.stdout == of_stream.stdout
-    assert [json.loads(answer)["link"] for answer in of_file.stdout.splitlines()] == [
-        f"roce{n // 2}" for n in range(12)
-    ] * 9
-    assert {json.loads(answer)["state"] for answer in of_file.stdout.splitlines()[-12:]} == {"CAPPED"}
-
-
-@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="on one processor, one process judges all lines")
-@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGKILL])
-def test_the_other_processes_end_with_the_one_that_is_killed(ending: signal.Signals, tmp_path: Path) -> None:
-    """Nobody reads the output, so they wait with 20,000 lines, far more than a pipe holds."""
-    path = tmp_path / "intervals.jsonl"
-    rows = (line(number, FREE, f"roce{link}") for number in range(100) for link in range(200))
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    command = [sys.executable, "-m", "counterflow", "rules", "replay", "roce_cap", "--input", str(path), "--json"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as run:
-        end = time.monotonic() + 60
-        while not (others := psutil.Process(run.pid).children()) and time.monotonic() < end:
-            time.sleep(0.05)
-        run.send_signal(ending)
-        assert run.wait(60) == -ending
-    assert others
-    _, left = psutil.wait_procs(others, timeout=30)
-    alive = [one for one in left if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
-    for one in alive:
-        one.kill()
-    assert not alive
 
 
 def test_lines_before_a_bad_one_are_judged(tmp_path: Path) -> None:
@@ -293,24 +250,13 @@ def test_rules_and_parameters_are_printed() -> None:
 
 def test_stored_intervals_are_replayed(clickhouse: StackSettings) -> None:
     """In order of time, from the first end, inclusive, to the second, exclusive."""
-    number = "Nullable(Float64)"
-    names = [name for name in line(1, FREE) if name not in ("ts", "system", "link")]
-    columns = ", ".join(f"{name} {number}" for name in names)
-    with ClickHouse(clickhouse.clickhouse_url, "admin", clickhouse.clickhouse_password("admin")) as admin:
-        migrate(admin)
-        admin.post(
-            "CREATE TABLE IF NOT EXISTS counterflow.link_load (ts DateTime64(3, 'UTC'), system String, link String, "
-            f"link_type String, {columns}, reset Bool) ENGINE = ReplacingMergeTree "
-            "ORDER BY (system, link_type, link, ts)"
-        )
+    with empty_tables(clickhouse) as admin:
         stored = [row for kind in ("nrg", "rdma_link") for row in series(system="rules", link_type=kind)]
-        body = b"\n".join(map(orjson.dumps, reversed(stored)))
-        admin.post(
-            "INSERT INTO counterflow.link_load FORMAT JSONEachRow", body, {"date_time_input_format": "best_effort"}
-        )
-    period = ("--from", "2026-11-21T00:01:00", "--to", "2026-11-21T00:05:00")
-    named = {f"COUNTERFLOW_{name.upper()}": str(value) for name, value in clickhouse if value is not None}
-    run = rules_("replay", "roce_cap", *period, "--json", **named)
+        columns = {"ts", "system", "interval_s", *datasets()["link_load"].columns}
+        insert(admin, "link_load", *({"n": 1} | {k: row[k] for k in columns & row.keys()} for row in reversed(stored)))
+        period = ("--from", "2026-11-21T00:01:00", "--to", "2026-11-21T00:05:00")
+        named = {f"COUNTERFLOW_{name.upper()}": str(value) for name, value in clickhouse if value is not None}
+        run = rules_("replay", "roce_cap", *period, "--json", **named)
     assert run.returncode == 0, run.stderr
     verdicts = [json.loads(text) for text in run.stdout.splitlines()]
     for first in (0, 1):  # two links of one name
