@@ -4,7 +4,7 @@ The first line of a file is the question, the second its rule. A statement takes
 stored questions do, and returns `system`, `severity` (limit, watch, note), `at` (the worst moment, UTC; the first of
 several equal ones; null where nothing states it) and `finding`, a sentence with its figures.
 
-A published rule of `counterflow doctor SYSTEM` that warns by counters alone is a finding too, to watch: one set of rules.
+A published rule of `doctor SYSTEM` that warns by counters alone is a finding too, to watch: one set of rules.
 """
 
 from __future__ import annotations

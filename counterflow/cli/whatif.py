@@ -193,9 +193,12 @@ def _answer(
     from counterflow.analysis.studies.mirror import as_dict, study
 
     settings: Settings = {**period(systems, begin, end), "param_grouping": grouping}
-    mixes, plans = (list(_of_file(file)), dict[str, Plan]()) if file else _measured(settings, plan, names)
-    read = mixes
-    if file:
+    plans: dict[str, Plan] = {}
+    if file is None:
+        mixes, plans = _measured(settings, plan, names)
+        read = mixes
+    else:
+        read = list(_of_file(file))
         mixes = [m for m in read if _wanted(m, systems, begin, end) and m.grouping in ("partition", grouping)]
     systems_read = sorted({mix.system for mix in mixes})
     found = [
