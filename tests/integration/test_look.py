@@ -712,8 +712,9 @@ def test_a_published_rule_that_warns_by_counters_alone_is_a_finding(tmp_path: Pa
     counterflow("study", "simulate", "end-of-day-story", "--out", tmp_path / "story", home=tmp_path)
     kept = tmp_path / "kept"
     found = findings(tmp_path / "story/BANKA", "--system", "BANKA", "--keep", kept, home=tmp_path)
-    checkup = counterflow("doctor", "BANKA", "--on", kept, "--json", home=tmp_path).stdout
-    warned = {one["check"] for one in map(json.loads, checkup.splitlines()) if one.get("status") == "warn"}
+    judged = counterflow("doctor", "BANKA", "--on", kept, "--json", home=tmp_path).stdout
+    rules = [one for one in map(json.loads, judged.splitlines()) if one["kind"] == "rule"]
+    warned = {one["subject"] for one in rules if one["status"] == "warn"}
     assert "batch_faulting" in warned
     assert warned <= {one["name"] for one in found}
     [faulting] = [one["finding"] for one in found if one["name"] == "batch_faulting"]
@@ -734,9 +735,9 @@ def test_what_landed_of_the_line_is_not_asked_for_and_every_judged_link_is_in_th
     [of_line] = [one for one in map(json.loads, line.stdout.splitlines()) if one["grouping"] == "partition"]
     assert of_line["figures"]["line_pct"]["value"] == pytest.approx(of_line["figures"]["line_gbits"]["value"])
     assert "note: SRIOVA: km 10, as it landed; --km replaces it" in mirror.stderr
-    checkup = counterflow("doctor", "SRIOVA", "--on", kept, "--json", home=tmp_path).stdout
-    [distance] = [one for one in map(json.loads, checkup.splitlines()) if one.get("check") == "mirror_distance"]
-    assert (distance["status"], distance["value"]) == ("pass", 10)
+    judged = counterflow("doctor", "SRIOVA", "--on", kept, "--json", home=tmp_path).stdout
+    [distance] = [one for one in map(json.loads, judged.splitlines()) if one["subject"] == "mirror_distance"]
+    assert (distance["status"], distance["figure"]) == ("pass", "10 km, at most 10 km")
     timeline = counterflow("sql", "cap_timeline", "--on", kept, "--system", "SRIOVA", home=tmp_path).stdout
     assert {line.split("\t")[1] for line in timeline.splitlines()[1:]} == {"nrg", "rdma_link"}
     [at] = {one["at"] for one in found if one["system"] == "SRIOVA" and "was CAPPED" in one["finding"]}
