@@ -32,12 +32,39 @@ class _Number(click.FloatRange):
 
 
 _MIXES = """
-SELECT ts, interval_s, system, grouping, name, reads, read_for_update, inserts, other, commits, rollbacks, exposure_pct
+SELECT
+  ts, interval_s, system, grouping, name, reads, read_for_update, inserts, other, commits, rollbacks, exposure_pct,
+  modify_basis
 FROM counterflow.io_mix FINAL
 WHERE grouping IN ('partition', {grouping:String}) AND ts >= {from:DateTime64(3)} AND ts < {to:DateTime64(3)}
   AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
 ORDER BY system, grouping, name, ts
 """
+
+
+_LANDED = """
+SELECT system, max(km) AS km, max(gbits) AS line_gbits
+FROM (
+  SELECT toString(system) AS system, argMax(toFloat64OrNull(config.value), ts) AS km, NULL AS gbits
+  FROM counterflow.config FINAL
+  WHERE (section, name) IN (('mirror', 'distance_km'), ('labels', 'mirror_distance_km'))
+  GROUP BY system
+  UNION ALL
+  -- of the ports below the links of Db2 Mirror; where none is known, of the logical ports, if they agree
+  SELECT
+    toString(system), NULL,
+    if(
+      countIf(link_type != 'logical_port') > 0, argMaxIf(line_bits_s, ts, link_type != 'logical_port'),
+      if(min(line_bits_s) = max(line_bits_s), max(line_bits_s), NULL)
+    ) / 1e9
+  FROM counterflow.link_load FINAL
+  WHERE link_type IN ('nrg', 'rdma_link', 'logical_port') AND line_bits_s IS NOT NULL
+  GROUP BY system
+)
+WHERE empty({systems:Array(String)}) OR has({systems:Array(String)}, system)
+GROUP BY system
+"""
+"""What landed of the line between the nodes: it is looked for before it is asked for."""
 
 
 @click.group(cls=Group)
@@ -166,10 +193,19 @@ def _answer(
     from counterflow.analysis.studies.mirror import as_dict, study
 
     settings: Settings = {**period(systems, begin, end), "param_grouping": grouping}
-    mixes = read = list(_of_file(file) if file else _measured(settings))
-    if file:
+    plans: dict[str, Plan] = {}
+    if file is None:
+        mixes, plans = _measured(settings, plan, names)
+        read = mixes
+    else:
+        read = list(_of_file(file))
         mixes = [m for m in read if _wanted(m, systems, begin, end) and m.grouping in ("partition", grouping)]
-    found = study(mixes, plan)
+    systems_read = sorted({mix.system for mix in mixes})
+    found = [
+        one
+        for system in systems_read
+        for one in study([mix for mix in mixes if mix.system == system], plans.get(system, plan))
+    ]
     if not found:
         raise _nothing(file, read)
     figures = ({name: figure for name, figure in w.figures.items() if name in names} for w in found)
@@ -182,11 +218,21 @@ def _answer(
         _print(asked, top)
 
 
-def _measured(settings: Settings) -> Iterator[Mix]:
+def _measured(settings: Settings, plan: Plan, names: Collection[str]) -> tuple[list[Mix], dict[str, Plan]]:
+    """Return the mixes, and the plan of each system, with what landed of its line where the plan leaves that open."""
     from counterflow.analysis.studies.mirror import Mix
 
     with reader() as client:
-        yield from map(Mix.model_validate, client.rows(_MIXES, settings))
+        mixes = [*map(Mix.model_validate, client.rows(_MIXES, settings))]
+        plans = {}
+        for row in client.rows(_LANDED, settings):
+            asked = ("line_gbits",) if "line_gbits" in names else ("km",)
+            open_ = {name: row[name] for name in asked if getattr(plan, name) is None and row[name]}
+            plans[row["system"]] = plan._replace(**open_)
+            for name, value in open_.items() if any(mix.system == row["system"] for mix in mixes) else ():
+                option = name.replace("_", "-")
+                click.echo(f"note: {row['system']}: {option} {value:g}, as it landed; --{option} replaces it", err=True)
+    return mixes, plans
 
 
 def _of_file(path: Path) -> Iterator[Mix]:
