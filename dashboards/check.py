@@ -329,5 +329,5 @@ def _range(query: _CheckedQuery, end: datetime, length: timedelta) -> Range:
 def _refusal(error: ClickHouseError) -> str:
     """Return the first sentence of a refusal; the statement that it repeats is cut off."""
     text = str(error).removeprefix(f"Code: {error.code}. DB::Exception: ").split(". (")[0].split(" in scope ")[0]
-    way_out = {60: "counterflow migrate", 497: "the user `reader` may read counterflow.* alone"}.get(error.code)
+    way_out = {60: "counterflow dev migrate", 497: "the user `reader` may read counterflow.* alone"}.get(error.code)
     return f"{text[:300]}: {way_out}" if way_out else text[:300]

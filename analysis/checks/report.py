@@ -9,9 +9,12 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel
 
+from counterflow.analysis.answer import Answer
+from counterflow.analysis.answer import Status as AnswerStatus
 from counterflow.analysis.checks import checks
 from counterflow.analysis.checks.definition import Check, Outcome, Status, Subject, Value, evaluate
 from counterflow.analysis.checks.facts import INSTANCES, Facts, System
+from counterflow.base.clickhouse import ClickHouse, Settings
 
 QUERIES = Path(__file__).parent / "queries"
 FACTS = "facts file"
@@ -52,6 +55,38 @@ class Result(NamedTuple):
     rule: str
     source: str
     advice: str
+
+    @property
+    def answer(self) -> Answer:
+        """The result in the shape of every answer."""
+        unknown, entity = self.status == "needs input", None if self.subject == "system" else self.subject
+        status: AnswerStatus = "unknown" if unknown else "warn" if self.status == "warn" else "pass"
+        measured, limit = (f"{_worded(value)} {self.unit}".rstrip() for value in (self.value, self.limit))
+        bound = "expected" if self.bound == "is" else self.bound
+        figure = None if unknown else f"{measured}, {bound} {limit}" + (f" ({self.note})" if self.note else "")
+        remedy = self.advice if status == "warn" else None
+        details = {name: getattr(self, name) for name in ("value", "bound", "limit", "unit", "note", "inputs")}
+        judged = "rule", self.system, self.check, entity, status, status == "warn"
+        return Answer(*judged, figure, self.rule, self.source, remedy, self.needs, details)
+
+
+def _worded(value: Value | None) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+    return str(value)
+
+
+def measured(client: ClickHouse, settings: Settings) -> Inputs:
+    """Return the measured inputs: the rows of every input query for the systems and the period of `settings`."""
+    found: Inputs = {}
+    for query in measures():
+        for row in client.rows(query.sql, settings):
+            subject = (query.subject, row.get("subject", ""))
+            values = {name: row[name] for name in query.columns}
+            found.setdefault(row["system"], {}).setdefault(subject, {}).update(values)
+    return found
 
 
 @cache

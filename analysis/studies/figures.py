@@ -288,7 +288,7 @@ def _summary(whole: Iterable[Row], name: str, why: str) -> Figure:
 
 
 def _of_the_load(rows: Sequence[Row], recorded: Sequence[Row]) -> Iterator[Row]:
-    """Yield the rows without the first snapshots of recordings that `left_out` drops, as `counterflow summary` does."""
+    """Yield the rows without the first snapshots of recordings that `left_out` drops, as `look --summary` does."""
     processes = _by(recorded, "system", "recording")
     for of, some in _by(rows, "system", "recording").items():
         ends = {row["end_s"] for row in processes.get(of, ())}

@@ -28,6 +28,17 @@ MEASURED_ROW_BYTES = 1301
 BYTES_PER_ROW_CHANGE = 4.49e9 / 8 / 416_049
 MESSAGES_PER_ROW_CHANGE = 4_278_626 / 416_049
 
+OF_WORKLOADS = (
+    *("exposure_pct", "row_changes_per_s", "row_changes_peak_per_s", "distance_us", "distance_wait"),
+    *("mirrored_per_s", "mirror_wait"),
+)
+OF_THE_LINE = ("line_gbits", "line_messages_per_s", "line_pct", "capacity_pct")
+OF_NODES = (
+    *("response_ms", "throughput_per_s", "source_processors", "target_processors", "source_busy_pct"),
+    "target_busy_pct",
+)
+"""Figures by the question that they answer: of each workload, of the line, and of both nodes."""
+
 _Amount = Annotated[float, Field(ge=0, le=1e18)]
 _Utc = Annotated[datetime, AfterValidator(lambda ts: ts if ts.tzinfo else ts.replace(tzinfo=UTC))]
 

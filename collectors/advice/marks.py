@@ -9,7 +9,7 @@ from counterflow.collectors.formats.ibmi_tables.headers import NAMES
 from counterflow.collectors.formats.sysstat import WRITTEN_BY
 
 NOTHING = "zeros or blanks alone: there is nothing in it, copy it again"
-ANYTHING_ELSE = "`counterflow parse --formats` lists what is read"
+ANYTHING_ELSE = "`counterflow look --formats` lists what is read"
 NAMED = f"export with column names: {NAMES}"
 _RECORD = "record with `nmon -f -t -s 15 -c 5760`"
 _SADF = f"give `{WRITTEN_BY}` (before sysstat 12.4 with -p)"

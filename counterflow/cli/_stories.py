@@ -23,7 +23,7 @@ class Story(NamedTuple):
 
     Parameters
     ----------
-    case : name of a case of `counterflow simulate`.
+    case : name of a case of `counterflow study simulate`.
     boards : boards that show it in the report; each board shows one story.
     question : stored question that shows it for `system` on the terminal; or none.
     runs : labelled runs to compare, the baseline first.
@@ -91,8 +91,8 @@ def links(stories: Sequence[Simulated], settings: StackSettings) -> list[tuple[s
 def report(client: ClickHouse, stories: Sequence[Simulated]) -> Report:
     """Return all stories as one report, each with its own boards and period."""
     from counterflow.analysis.studies.compare import compare
-    from counterflow.cli._runs import side_by_side
-    from counterflow.cli.study import run_of
+    from counterflow.analysis.studies.pictured import side_by_side
+    from counterflow.cli.study.compare import run_of
     from counterflow.dashboards.report.collect import collect
 
     begin, end = min(one.begin for one in stories), max(one.end for one in stories)

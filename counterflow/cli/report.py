@@ -15,7 +15,7 @@ from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
 from counterflow.cli._reader import kept, nothing_recorded, on_option, reader
 from counterflow.cli._times import TIME
-from counterflow.cli.study import run_of
+from counterflow.cli.study.compare import run_of
 
 if TYPE_CHECKING:
     from counterflow.analysis.studies.compare import Comparison
@@ -61,7 +61,9 @@ def command(
     pictures: bool,
     as_json: bool,
 ) -> None:
-    """Write the measurements from --from to --to as report.html, which needs no network and no server.
+    """Write the measurements of a period as one HTML file.
+
+    It needs no network and no server.
 
     Without --from and --to the report covers all that was recorded.
 
@@ -85,7 +87,7 @@ def command(
         found = worst_first(findings(client, systems, f"{first:%F %T}", f"{last:%F %T}"))
         report = report._replace(findings=[one for of in found.values() for one in of])
     if comparison:
-        from counterflow.cli._runs import side_by_side
+        from counterflow.analysis.studies.pictured import side_by_side
 
         report = report._replace(comparison=side_by_side(comparison))
     written = write(report, folder, pictures=pictures)

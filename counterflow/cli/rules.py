@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
-import msgspec
 import orjson
 
 from counterflow.base.errors import CounterflowError
 from counterflow.cli._group import Group
 from counterflow.cli._reader import F, on_option, reader
-from counterflow.cli._side_by_side import Lines, numbered, side_by_side
 from counterflow.cli._table import console, table
 from counterflow.cli._times import TIME
-from counterflow.pipelines.rules import Rule, Verdict, _row, rules, with_settings
+from counterflow.pipelines.rules import Rule, Verdict, rules, with_settings
 
 if TYPE_CHECKING:
     from counterflow.analysis.score import Judged
@@ -60,7 +57,7 @@ def _intervals(command: F) -> F:
 
 @click.group(cls=Group)
 def command() -> None:
-    """List and show the verdict rules, and replay one over intervals before it pages anyone."""
+    """Show the verdict rules, replay them, and learn their limits."""
 
 
 @command.command("list")
@@ -112,9 +109,6 @@ def replay(
             _draw(rule, parameters, given, picture)
         if spells is not None:
             _print(list(_scores(rule, settings, sweeps, given, spells)), as_json)
-        return
-    if source is not None and begin is None and end is None and as_json and (path := Path(source.name)).is_file():
-        sys.stdout.buffer.writelines(side_by_side(path, _share_of(rule), partial(_answers, rule, parameters, path)))
         return
     judged = _replayed(rule, parameters, _given_rows(rule, source, begin, end))
     if as_json:
@@ -175,7 +169,7 @@ def _given_rows(
     rule: Rule[Any, Any, Any], source: BinaryIO | None, begin: datetime | None, end: datetime | None
 ) -> Iterator[Given]:
     if source is not None and begin is None and end is None:
-        return _lines(rule, source.name, numbered(source))
+        return _lines(rule, source.name, source)
     if source is None and begin is not None and end is not None:
         if end <= begin:
             raise click.BadParameter(f"{end} is not after {begin}", param_hint="--to")
@@ -258,28 +252,6 @@ def _draw(rule: Rule[Any, Any, Any], parameters: Any, rows: list[Given], picture
     )
 
 
-def _answers(rule: Rule[Any, Any, Any], parameters: Any, path: Path, lines: Lines) -> Iterator[bytes]:
-    """Return the verdict on each line of a file; the lines must include all lines of an entity."""
-    return _json_lines(_replayed(rule, parameters, _lines(rule, str(path), lines)))
-
-
-def _share_of(rule: Rule[Any, Any, Any]) -> Callable[[bytes], int]:
-    """Return a function that numbers entities as they appear, for even shares; an invalid line gets 0."""
-    text = str | None
-    fields = [(name, text, None) for name in (*rule.entity, *([rule.kind] if rule.kind else []))]
-    decode = msgspec.json.Decoder(msgspec.defstruct("Entity", fields)).decode
-    astuple = msgspec.structs.astuple
-    numbers: dict[tuple[str | None, ...], int] = {}
-
-    def share_of(line: bytes) -> int:
-        try:
-            return numbers.setdefault(astuple(decode(line)), len(numbers))
-        except (msgspec.DecodeError, ValueError):
-            return 0
-
-    return share_of
-
-
 def _replayed(rule: Rule[Any, Any, Any], parameters: Any, rows: Iterator[Given]) -> Iterator[dict[str, Any]]:
     """Judge each row with the state of its entity; yield the columns to print."""
     states: dict[tuple[str, ...], Any] = {}
@@ -290,59 +262,19 @@ def _replayed(rule: Rule[Any, Any, Any], parameters: Any, rows: Iterator[Given])
         yield shown
 
 
-def _lines(rule: Rule[Any, Any, Any], name: str, lines: Lines) -> Iterator[Given]:
-    """Read JSON lines of a file; only a line that the fast reader rejects is diagnosed."""
-    read = _reader(rule)
-    for number, line in lines:
+def _lines(rule: Rule[Any, Any, Any], name: str, lines: Iterable[bytes]) -> Iterator[Given]:
+    """Read JSON lines of a file; blank ones are skipped."""
+    for number, line in enumerate(lines, 1):
+        if line.isspace():
+            continue
+        place = f"{name}:{number}"
         try:
-            yield read(line)
-        except (msgspec.DecodeError, ValueError):
-            place = f"{name}:{number}"
-            try:
-                columns = orjson.loads(line)
-            except orjson.JSONDecodeError as error:
-                raise CounterflowError(f"{place}: expected a JSON object, found {error}", exit_code=2) from None
-            if not isinstance(columns, dict):
-                detail = f"{place}: expected a JSON object, found {line[:80]!r}"
-                raise CounterflowError(detail, exit_code=2) from None
-            yield _given(rule, columns, place)
-
-
-def _reader(rule: Rule[Any, Any, Any]) -> Callable[[bytes], Given]:
-    """Return a fast reader of JSON lines whose columns are all valid; it raises for any other line."""
-    text = Annotated[str, msgspec.Meta(min_length=1)]
-    fields = [(name, *_type(column)) for name, column in rule.columns.items()]
-    fields += [(name, text, msgspec.NODEFAULT) for name in rule.entity]
-    if rule.kind is not None:
-        fields.append((rule.kind, text | None, None))
-    decode = msgspec.json.Decoder(msgspec.defstruct("Row", fields, kw_only=True)).decode
-    astuple, instant, made, named = msgspec.structs.astuple, _row.instant, rule.made, ("ts", *rule.entity)
-    first = len(rule.columns)
-    moments = [n for n, column in enumerate(rule.columns.values()) if n and isinstance(column, _row.Moment)]
-
-    def read(line: bytes) -> Given:
-        ts, *values = astuple(decode(line))
-        entity = tuple([value for value in values[first - 1 :] if value is not None])
-        for n in moments:
-            values[n - 1] = None if values[n - 1] is None else instant(values[n - 1])
-        return entity, made(instant(ts), *values[: first - 1]), dict(zip(named, (ts, *entity), strict=False))
-
-    return read
-
-
-def _type(column: _row.Column) -> tuple[Any, Any]:
-    """Return the JSON type of a valid column, and its default."""
-    match column:
-        case _row.Moment(needed):
-            return (str, msgspec.NODEFAULT) if needed else (str | None, None)
-        case _row.Flag():
-            return bool, False
-        case _row.OneOf(allowed):
-            return Literal[allowed] | None, None
-        case _row.Number(least, above, needed):
-            bound = msgspec.Meta(gt=above) if above > least else msgspec.Meta(ge=max(least, -sys.float_info.max))
-            found = Annotated[float, bound]
-            return (found, msgspec.NODEFAULT) if needed else (found | None, None)
+            columns = orjson.loads(line)
+        except orjson.JSONDecodeError as error:
+            raise CounterflowError(f"{place}: expected a JSON object, found {error}", exit_code=2) from None
+        if not isinstance(columns, dict):
+            raise CounterflowError(f"{place}: expected a JSON object, found {line[:80]!r}", exit_code=2)
+        yield _given(rule, columns, place)
 
 
 def _given(rule: Rule[Any, Any, Any], columns: dict[str, Any], place: str) -> Given:

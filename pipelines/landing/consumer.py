@@ -120,8 +120,8 @@ class Lander:
             raise CounterflowError(
                 "landing stopped, too many messages were rejected: "
                 + "; ".join(f"{topic} ({what})" for topic, what in sorted(self._refusals.paused.items())),
-                hint="fix the cause (`counterflow migrate`, or the producer) and restart the lander: it resumes behind "
-                "the rejected messages, which `counterflow deadletter replay` publishes again",
+                hint="fix the cause (`counterflow dev migrate`, or the producer) and restart the lander: it resumes "
+                "behind the rejected messages, which `counterflow deadletter replay` publishes again",
             )
 
     def problems(self) -> list[str]:

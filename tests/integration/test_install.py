@@ -55,10 +55,10 @@ RECORDING = RECORDINGS / "linux_16n_plain.nmon"
     ("arguments", "expected"),
     [
         (["--help"], "Performance counters in, answers out."),
-        (["summary", "--json", RECORDING], '"snapshots":30'),
-        (["parse", RECORDING], '"dataset":"disk"'),
+        (["look", "--summary", "--json", RECORDING], '"snapshots":30'),
+        (["look", "--records", RECORDING], '"dataset":"disk"'),
         (["bundle", RECORDING, "--out", "b.tgz"], "figures are the same"),
-        (["simulate", "nvme-story", "--out", "stories"], "nvme"),
+        (["study", "simulate", "nvme-story", "--out", "stories"], "nvme"),
         (["report", "--help"], "--out"),
         (["demo", "--help"], "--keep"),
     ],

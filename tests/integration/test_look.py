@@ -290,11 +290,11 @@ def test_a_kept_folder_grows_and_is_queried_by_other_commands(tmp_path: Path) ->
     assert "readonly" in refused.stderr
     examined = counterflow("doctor", "--on", kept, home=tmp_path)
     assert examined.returncode == 0, "no input of a folder stops"
-    assert examined.stdout.startswith("2 systems.")
+    assert examined.stdout.startswith("2 systems. Input is there for ")
     assert "parts work" not in examined.stdout  # there are none
-    checked = counterflow("checkup", "--on", kept, "--json", home=tmp_path)
-    assert "nothing to check: no IBM i counters" in checked.stderr
-    assert f"--on {kept}\n" in checked.stderr, "the suggested command queries the same folder"
+    checked = counterflow("doctor", "vm", "--on", kept, home=tmp_path)
+    assert "unknown  published rules: no IBM i counters of the system" in checked.stdout
+    assert f"--on {kept}\n" in checked.stdout.replace("\n           ", " "), "the suggested command queries that folder"
 
 
 def test_times_are_utc_whatever_the_zone_of_the_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -645,7 +645,7 @@ def test_captures_of_both_headings_show_the_cap_with_the_hmc_and_what_is_missing
     names: str, tmp_path: Path
 ) -> None:
     files, kept = tmp_path / "files", tmp_path / "kept"
-    made = counterflow("simulate", "sriov-story", "--out", files, home=tmp_path)
+    made = counterflow("study", "simulate", "sriov-story", "--out", files, home=tmp_path)
     assert made.returncode == 0, made.stderr
     for path in files.glob("*/*_LINK_INFO.csv") if names == "short" else ():
         heading, _, rows = path.read_text(encoding="utf-8").partition("\n")

@@ -99,7 +99,7 @@ def test_the_state_of_all_jobs_shares_one_bound(stack: StackSettings) -> None:
 
 def test_an_agent_runs_with_the_configuration_that_up_wrote(stack: StackSettings, tmp_path: Path) -> None:
     config = stack.home / "agent.yaml"
-    checked = counterflow(stack, "check-config", str(config))
+    checked = counterflow(stack, "agent", "check", str(config))
     assert checked.returncode == 0, checked.stderr
     shutil.copy(SAMPLE, stack.home / "inbox")
     log, name = tmp_path / "log", "from-the-inbox"

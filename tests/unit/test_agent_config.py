@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from counterflow.base.errors import CounterflowError
-from counterflow.cli.check_config import command
+from counterflow.cli.agent import check as command
 from counterflow.collectors.agent.config import Config, KafkaSource, Mistake, Secret, check, load
 
 EXAMPLE = Path(__file__).parents[2] / "collectors" / "agent.example.yaml"

@@ -307,7 +307,7 @@ def test_facts_are_yaml_or_json(tmp_path: Path) -> None:
 
 
 def test_the_facts_of_the_page_are_right(tmp_path: Path) -> None:
-    text = (REPOSITORY / "docs/checkup.md").read_text(encoding="utf-8").partition("```yaml\n")[2].partition("```")[0]
+    text = (REPOSITORY / "docs/doctor.md").read_text(encoding="utf-8").partition("```yaml\n")[2].partition("```")[0]
     (tmp_path / "facts.yaml").write_text(text)
     assert isinstance(load(tmp_path / "facts.yaml").systems["PROD1"], System)
 

@@ -19,7 +19,7 @@ import yaml
 
 from counterflow.base.clickhouse import ClickHouse, ClickHouseError, Settings
 from counterflow.base.errors import CounterflowError
-from counterflow.cli._metrics import published
+from counterflow.cli.dev._metrics import published
 from counterflow.dashboards import definition
 from counterflow.dashboards.alerting import alerts
 from counterflow.dashboards.build import IMPORTS, dashboard, files, panel, path_of

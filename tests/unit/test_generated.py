@@ -24,7 +24,7 @@ DISK, COUNTER, CPU = (datasets()[name] for name in ("disk", "counter", "job_cpu"
     [("clickhouse", "CREATE TABLE IF NOT EXISTS counterflow.disk"), ("flink", "CREATE "), ("json-schema", "{")],
 )
 def test_a_dataset_is_shown_in_each_form(form: str, begins: str) -> None:
-    shown = CliRunner().invoke(cli, ["schemas", "show", "disk", "--as", form], catch_exceptions=False)
+    shown = CliRunner().invoke(cli, ["dev", "schemas", "show", "disk", "--as", form], catch_exceptions=False)
     assert begins in shown.output
     assert "read_kb" in shown.output
 

@@ -12,7 +12,7 @@ import yaml
 from click.testing import CliRunner
 
 from counterflow.base.errors import CounterflowError
-from counterflow.cli.check_config import command
+from counterflow.cli.agent import check as command
 from counterflow.collectors.agent.checkpoint import Committed, StreamCheckpoint
 from counterflow.collectors.agent.config import Config, HttpSource, check, load
 from counterflow.collectors.agent.live import Live, SourceBatch, format_name, read_answer, stream_id

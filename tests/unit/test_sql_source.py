@@ -19,7 +19,7 @@ import pytest
 from click.testing import CliRunner
 
 from counterflow.base.errors import CounterflowError
-from counterflow.cli.check_config import command
+from counterflow.cli.agent import check as command
 from counterflow.collectors.agent.checkpoint import Committed, StreamCheckpoint
 from counterflow.collectors.agent.config import Config, check, load
 from counterflow.collectors.agent.live import Live, read_answer

@@ -1,4 +1,4 @@
-"""`counterflow completion`: commands and options completed by bash, zsh and fish."""
+"""`counterflow dev completion`: commands and options completed by bash, zsh and fish."""
 
 from __future__ import annotations
 

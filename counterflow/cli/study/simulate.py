@@ -1,4 +1,4 @@
-"""`counterflow simulate`: writes published measurements as raw counters."""
+"""`counterflow study simulate`: writes published measurements as raw counters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`counterflow land`: Kafka → ClickHouse."""
+"""`counterflow dev land`: Kafka → ClickHouse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`counterflow topics`: the topics and users that an external Kafka cluster needs."""
+"""`counterflow dev topics`: the topics and users that an external Kafka cluster needs."""
 
 from __future__ import annotations
 

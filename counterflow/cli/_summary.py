@@ -1,11 +1,10 @@
-"""`counterflow summary`: the figures of each recording on one screen, without any service."""
+"""`counterflow look --summary`: the figures of each recording on one screen, without any service."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import click
 import orjson
@@ -14,42 +13,28 @@ from rich.table import Table
 from rich.text import Text
 
 from counterflow.base.inert import inert
-from counterflow.cli._files import called, each, file_options, read_all, recordings
+from counterflow.cli._files import called, each
 from counterflow.cli._table import console
 from counterflow.collectors.sources.files import unicode
 from counterflow.collectors.summary import Summaries
 
 
-@click.command()
-@file_options
-@click.option(
-    "--json", "as_json", is_flag=True, help="One JSON object a line, per file and system; MB are 1,048,576 bytes."
-)
-@click.pass_context
-def command(
-    ctx: click.Context,
-    files: tuple[Path, ...],
-    zone: ZoneInfo,
-    date_order: str | None,
-    at: datetime | None,
-    system: str | None,
-    as_json: bool,
-) -> None:
-    """Summarise each FILE: CPU, memory, disks, network, top commands, records, and how good the data is.
+def summarise(files: list[Path], read: Callable[..., int], *, as_json: bool) -> int:
+    """Print CPU, memory, disks, network, top commands, records and data quality of each file and system.
 
-    A folder stands for all files below it. Exit status 1: a file could not be read, the others were; 2: there is none.
+    `read` is `read_all` with the user's options. Returns the number of files without figures.
     """
     out = console()
     unread = 0
-    for path in each(recordings(files)):
+    for path in each(files):
         found = Summaries(unicode(called(path)))
-        unread += read_all([path], files, zone, system, lambda _, item, to=found: to.add(item), date_order, at)  # type: ignore[misc]
+        unread += read([path], take=lambda _, item, to=found: to.add(item))
         for summary in found.of:
             if as_json:
                 click.echo(orjson.dumps(summary.as_dict()))
             elif summary.records:
                 _print(out, summary.as_dict())
-    ctx.exit(1 if unread else 0)
+    return unread
 
 
 def _print(out: Console, s: dict[str, Any]) -> None:

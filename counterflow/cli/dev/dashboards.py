@@ -1,4 +1,4 @@
-"""`counterflow dashboards`: generates Grafana's dashboards from the chart definitions and checks them."""
+"""`counterflow dev dashboards`: generates Grafana's dashboards from the chart definitions and checks them."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def check(ctx: click.Context, require_rows: bool, as_json: bool) -> None:
 
     Exit status 0: all is well; 1: something is wrong, or empty with --require-rows; 2: the check failed.
     """
-    from counterflow.cli._metrics import published
     from counterflow.cli._reader import reader
+    from counterflow.cli.dev._metrics import published
     from counterflow.dashboards.check import check as checked
 
     with reader() as client:

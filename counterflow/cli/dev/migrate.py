@@ -1,4 +1,4 @@
-"""`counterflow migrate`: bring a ClickHouse server's tables up to date."""
+"""`counterflow dev migrate`: bring a ClickHouse server's tables up to date."""
 
 from __future__ import annotations
 

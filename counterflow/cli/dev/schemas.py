@@ -1,4 +1,4 @@
-"""`counterflow schemas`: shows what is generated from the dataset definitions, and checks everything against them."""
+"""`counterflow dev schemas`: shows what is generated from the dataset definitions, and checks the rest against them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`counterflow part`: one part of the stack in the foreground, for a container of its own."""
+"""`counterflow dev part`: one part of the stack in the foreground, for a container of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`counterflow configure`: writes the files that parts in separate containers share, before any of them starts."""
+"""`counterflow dev configure`: writes the files that parts in separate containers share, before any of them starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`counterflow verdicts`: publishes the rules' verdicts."""
+"""`counterflow dev verdicts`: serves verdicts and newest figures to Prometheus."""
 
 from __future__ import annotations
 
@@ -6,18 +6,11 @@ from pathlib import Path
 
 import click
 
-from counterflow.cli._group import Group
-
 STALE_S = 3600
 MOST = 5_000
 
 
-@click.group(cls=Group)
-def command() -> None:
-    """Expose verdicts and newest figures to Prometheus."""
-
-
-@command.command()
+@click.command()
 @click.option(
     "--flink-url",
     "flink_urls",
@@ -58,7 +51,7 @@ def command() -> None:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="File with the bearer token of that store.",
 )
-def export(
+def command(
     flink_urls: tuple[str, ...],
     flink_certificate: Path | None,
     no_flink: bool,

@@ -1,4 +1,4 @@
-"""`counterflow watch`: sends this machine's counters live through the whole pipeline."""
+"""`counterflow demo --live`: sends this machine's counters live through the whole pipeline."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-import click
 import yaml
 from rich.console import Console, Group
 from rich.live import Live
@@ -31,12 +30,11 @@ _SNAPSHOTS = 2**31 - 1
 """As many as nmon can count: 68 years of one a second."""
 
 
-@click.command()
-@click.option("--interval", type=click.IntRange(1, 3600), default=2, show_default=True, help="Seconds per snapshot.")
-@click.option("--keep", is_flag=True, help="Leave the stack up afterwards.")
-@click.option("--seconds", type=click.IntRange(1), help="Stop after this time.  [default: run until Ctrl-C]")
-def command(interval: int, keep: bool, seconds: int | None) -> None:
-    """Record this Linux machine with nmon, send it live through the pipeline, and show the newest answers."""
+def live(interval_s: int, seconds: int | None, *, keep: bool) -> None:
+    """Record this machine with nmon, publish the file as it grows, and show the newest answers until stopped.
+
+    Raises `CounterflowError` where there is no nmon.
+    """
     from counterflow.stack import lifecycle
     from counterflow.stack.settings import StackSettings
 
@@ -53,15 +51,15 @@ def command(interval: int, keep: bool, seconds: int | None) -> None:
         with out.status("starting the stack (the first start downloads it)"):
             lifecycle.up(settings, report=out.print)
         began = datetime.now(UTC)
-        folder = settings.home / "watch"
+        folder = settings.home / "live"
         folder.mkdir(parents=True, exist_ok=True)
         name = f"{platform.node()}-{began:%Y%m%dT%H%M%S}"
-        recording, log = folder / f"{name}.nmon", settings.logs / "watch-agent.log"
+        recording, log = folder / f"{name}.nmon", settings.logs / "live-agent.log"
         config = folder / f"{name}.yaml"
-        source = {"name": "watch", "paths": [str(recording)], "format": "nmon", "zone": "UTC", "follow": True}
-        agent = {"agent_id": f"watch-{name}", "kafka": settings.kafka("agent").described, "sources": [source]}
+        source = {"name": "live", "paths": [str(recording)], "format": "nmon", "zone": "UTC", "follow": True}
+        agent = {"agent_id": f"live-{name}", "kafka": settings.kafka("agent").described, "sources": [source]}
         config.write_text(yaml.safe_dump(agent, sort_keys=False))
-        cleanup.enter_context(_recorder(nmon, recording, interval))
+        cleanup.enter_context(_recorder(nmon, recording, interval_s))
         cleanup.enter_context(_agent(config, log))
         client = settings.clickhouse("reader")
         cleanup.enter_context(client)
