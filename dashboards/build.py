@@ -30,8 +30,9 @@ from counterflow.dashboards.definition import (
 )
 from counterflow.dashboards.folders import FOLDERS, Folder, folder_of
 from counterflow.dashboards.importable import importable
+from counterflow.dashboards.largest import OTHERS
 from counterflow.dashboards.runs import AXIS
-from counterflow.dashboards.statement import OTHERS, statement
+from counterflow.dashboards.statement import statement
 from counterflow.dashboards.tables import filler, width_px
 
 Json = dict[str, Any]

@@ -18,6 +18,7 @@ from pydantic import AfterValidator, Field, ValidationError, model_validator
 from counterflow.base.errors import CounterflowError
 from counterflow.base.strict import Strict
 from counterflow.dashboards.buckets import bucketed, usual_s
+from counterflow.dashboards.largest import largest
 from counterflow.dashboards.runs import overlaid
 
 FOLDER = Path(__file__).parent
@@ -208,7 +209,9 @@ class Chart(Drawing):
         thing, its `name` first. `table`: the links are on the first of `series`. `states`: `time`, `time_end`,
         `entity` and `state`. `stat`: `time` and `Value`, between `$__fromTime` and `$__toTime`, and `Against`
         where it is compared with something other than the day before. `trend`: samples, with `ts`, `system` and
-        `interval_s`, which `value` aggregates to one per bucket.
+        `interval_s`, which `value` aggregates to one per bucket. With `most`: `time`, `system`, `thing` and `figure`.
+    most, across : draw so many things, those with the highest figures in the range; `across` adds those of one name
+        over systems, without `system` (see `largest`).
     value, each : of a trend, an aggregate over a bucket's samples, and the columns of things whose values are added.
     total : a stat is the sum over the range, not its newest value.
     against : the name of what a stat's value is compared with (column `Against`); empty for the day before.
@@ -218,6 +221,8 @@ class Chart(Drawing):
     """
 
     sql: str
+    most: int | None = None
+    across: bool = False
     value: str = ""
     each: tuple[str, ...] = ()
     total: bool = False
@@ -229,6 +234,8 @@ class Chart(Drawing):
     def _valued(self) -> Self:
         if (self.shape == "trend") != bool(self.value):
             raise ValueError("`value`: a trend has one, and nothing else")
+        if self.most and not (self.open and self.over_time):
+            raise ValueError("`most`: only an open chart over time has things to choose from")
         return self
 
     @property
@@ -275,7 +282,7 @@ class Chart(Drawing):
         Where a line or an area has no point in a bucket, a row of nulls is inserted: the line must end there, whatever
         range is shown, and Grafana would draw on to the next point. Missing bars are a gap already.
         """
-        inner = self.sql.strip()
+        inner = largest(self.sql, self.most, self.shape == "bars", self.across) if self.most else self.sql.strip()
         bars_alone = self.shape == "bars" and not any(series.unstacked for series in self.series.values())
         if bars_alone or not self.over_time:
             return inner
@@ -330,11 +337,16 @@ def variables_of(sql: str) -> set[str]:
 
 
 class Panel(Strict):
-    """A chart's place on a board: `width` of 24 columns, `height` of about 38 pixels."""
+    """A chart's place on a board: `width` of 24 columns, `height` of about 38 pixels. A name alone has the defaults."""
 
     chart: str
     width: int = Field(12, ge=2, le=24)
     height: int = Field(9, ge=2, le=30)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named(cls, written: object) -> object:
+        return {"chart": written} if isinstance(written, str) else written
 
 
 class ChartRow(Strict):

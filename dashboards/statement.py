@@ -9,9 +9,6 @@ import re
 
 from counterflow.dashboards.definition import Chart
 
-OTHERS = "others"
-"""The name of an open chart's series that are summed up; it has a colour of its own."""
-
 
 def statement(chart: Chart) -> str:
     """Return the SQL for Grafana, with macros: `place` and `series`, or `series` alone, name a row's `Value`.

@@ -10,10 +10,9 @@ from counterflow.dashboards.colour import faint
 from counterflow.dashboards.definition import Chart, looks
 from counterflow.dashboards.definition import Series as Known
 from counterflow.dashboards.frames import Field, Frame
+from counterflow.dashboards.largest import OTHERS
 from counterflow.dashboards.report.words import ms, number, plain
 from counterflow.dashboards.shapes import MOST_SERIES
-
-OTHERS = "others"
 
 
 class Series(NamedTuple):
