@@ -16,7 +16,7 @@ import time
 from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import NamedTuple
@@ -25,7 +25,7 @@ import psutil
 import yaml
 
 from bench.figure import Figure
-from bench.generate_nmon import MONTHS
+from bench.generate_nmon import Recording, Shape, generate
 from bench.stack import running
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.collectors.agent.checkpoint import recall
@@ -35,16 +35,14 @@ from counterflow.stack.account import wait_computed, wait_landed
 from counterflow.stack.settings import StackSettings
 
 MINUTES = float(os.environ.get("SOAK_MINUTES", "3"))
-DISKS = 50
-"""Disk records in a snapshot of a system; one more record is of its processors."""
+SHAPE = Shape(interval=1, disks=50, logical=2, processes=4)
+"""A snapshot of the recordings."""
 FULL_SNAPSHOTS = 3_000
 EVERY_S = 2.0
 """Seconds between samples."""
 ROTATED_S = 60.0
 """Seconds after which a recording ends and the next begins, as recorders do at midnight."""
 AGENT = "soak"
-
-BEGIN = datetime(2026, 9, 1, tzinfo=UTC)
 
 
 class Sample(NamedTuple):
@@ -58,47 +56,29 @@ class Sample(NamedTuple):
 def main() -> None:
     """Bring the stack up, measure the full rate, and sustain half of it."""
     with running() as (settings, folder), settings.clickhouse("reader") as reader:
-        full = _full_rate(settings, reader, folder)
+        full, each = _full_rate(settings, reader, folder)
         print(f"full rate {full:,.0f} records/s, soaking {MINUTES:g} minutes at half of it", flush=True)
-        samples, published = _soak(settings, folder, full / 2)
+        samples, published = _soak(settings, folder, full / 2 / each)
         found = wait_landed(reader, AGENT, published)
     _report(samples, full / 2, found.published, found.lost)
 
 
-def recording(host: str) -> str:
-    """Return the header of a recording of a system."""
-    disks = ",".join(f"hdisk{n}" for n in range(DISKS))
-    head = ["AAA,progname,nmon", "AAA,version,16n", "AAA,OS,Linux,6.1,#1,x86_64", f"AAA,host,{host}", "AAA,interval,1"]
-    head += [f"AAA,time,{BEGIN:%H:%M.%S}", "AAA,date,01-SEP-2026", "AAA,cpus,2"]
-    head += [f"CPU_ALL,CPU Total {host},User%,Sys%,Wait%,Idle%,Steal%,Busy,CPUs"]
-    return "\n".join([*head, *(f"{name},Disk {name} {host},{disks}" for name in ("DISKREAD", "DISKWRITE"))]) + "\n"
-
-
-def snapshot(number: int) -> str:
-    """Return one snapshot, a second after the previous one."""
-    ts = BEGIN + timedelta(seconds=number)
-    stamp = f"{ts:%H:%M:%S},{ts:%d}-{MONTHS[ts.month - 1]}-{ts:%Y}"
-    reads = ",".join(f"{(number * 7 + n) % 900}.5" for n in range(DISKS))
-    tag = f"T{number:04d}"
-    rows = (f"ZZZZ,{tag},{stamp}", f"CPU_ALL,{tag},30.5,10.0,0.0,59.5,0.0,,2")
-    return "\n".join((*rows, f"DISKREAD,{tag},{reads}", f"DISKWRITE,{tag},{reads}\n"))
-
-
-def _full_rate(settings: StackSettings, reader: ClickHouse, folder: Path) -> float:
-    snapshots = "".join(map(snapshot, range(1, FULL_SNAPSHOTS + 1)))
-    rate = 0.0
+def _full_rate(settings: StackSettings, reader: ClickHouse, folder: Path) -> tuple[float, float]:
+    """Return records a second, and the records of a snapshot."""
+    rate, sent = 0.0, 0
     for host in ("cold", "full"):  # the first warms the JVMs
         path = folder / f"{host}.nmon"
-        path.write_text(recording(host) + snapshots)
+        with path.open("wb") as out:
+            generate(out, replace(SHAPE, host=host, snapshots=FULL_SNAPSHOTS))
         began = time.monotonic()
         sent = sum(publish_files([path], kafka=settings.kafka("agent"), agent_id=host).records.values())
         wait_landed(reader, host, sent)
         wait_computed(reader, host)
         rate = sent / (time.monotonic() - began)
-    return rate
+    return rate, sent / FULL_SNAPSHOTS
 
 
-def _soak(settings: StackSettings, folder: Path, rate: float) -> tuple[Mapping[str, list[Sample]], int]:
+def _soak(settings: StackSettings, folder: Path, snapshots_s: float) -> tuple[Mapping[str, list[Sample]], int]:
     """Return the samples of each part, and the number of records that the agent committed."""
     source = {"name": "soak", "paths": [str(folder / "soak-*.nmon")], "format": "nmon", "zone": "UTC", "settle_s": 1}
     config = folder / "agent.yaml"
@@ -107,7 +87,7 @@ def _soak(settings: StackSettings, folder: Path, rate: float) -> tuple[Mapping[s
     )
     command = [sys.executable, "-m", "counterflow", "agent", "run", "--config", str(config)]
     done = threading.Event()
-    writer = threading.Thread(target=_write, args=(folder, rate, done))
+    writer = threading.Thread(target=_write, args=(folder, snapshots_s, done))
     samples: dict[str, list[Sample]] = defaultdict(list)
     with subprocess.Popen(command, stderr=subprocess.DEVNULL) as agent:
         writer.start()
@@ -132,18 +112,19 @@ def _soak(settings: StackSettings, folder: Path, rate: float) -> tuple[Mapping[s
     return samples, memory.agent.seq if memory.agent else 0
 
 
-def _write(folder: Path, rate: float, done: threading.Event) -> None:
-    """Append snapshots of one system at `rate` records a second; each is one second later in the recording's time."""
+def _write(folder: Path, snapshots_s: float, done: threading.Event) -> None:
+    """Append snapshots of one system at a rate; each is one second later in the recording's time."""
+    made = Recording(replace(SHAPE, host="soak"))
     began, number = time.monotonic(), 0
     for part in count():
         path = folder / f"soak-{part:04d}.nmon"
         with path.open("w") as out:
-            out.write(recording("soak"))
+            out.write("\n".join((*made.header(), "")))
             while not done.is_set() and time.monotonic() - began < (part + 1) * ROTATED_S:
                 number += 1
-                out.write(snapshot(number))
+                out.write("\n".join((*made.snapshot(number), "")))
                 out.flush()
-                done.wait(max(0.0, began + number * (DISKS + 1) / rate - time.monotonic()))
+                done.wait(max(0.0, began + number / snapshots_s - time.monotonic()))
         if done.is_set():
             return
         (folder / f"soak-{part - 3:04d}.nmon").unlink(missing_ok=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from counterflow.stack import lifecycle, supervision
+from counterflow.stack import lifecycle
 from counterflow.stack.settings import StackSettings
 from tests.support import left_over
 from tests.support.ports import free_ports
@@ -48,14 +48,16 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the tests of a file in one process, and those of the whole stack in one, when `make test` runs several.
+    """Keep the tests of a file in one process, and those that share a server in one, when `make test` runs several.
 
-    Tests of the whole stack come first, since they take longest; then those with their own servers.
+    Tests of the whole stack come first, since they take longest; then those of Flink, and those with other servers.
     """
-    items.sort(key=lambda item: -len({"stack", "new_stack"}.intersection(getattr(item, "fixturenames", ()))))
+    shared = ("stack", "flink", "new_stack")
+    used = {item: next((n for n in shared if n in getattr(item, "fixturenames", ())), None) for item in items}
+    items.sort(key=lambda item: shared.index(name) if (name := used[item]) else len(shared))
     for item in items:
-        whole = "stack" in getattr(item, "fixturenames", ())
-        item.add_marker(pytest.mark.xdist_group("stack" if whole else item.path.stem))
+        group = used[item] if used[item] in ("stack", "flink") else item.path.stem
+        item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture(scope="session")
@@ -123,13 +125,11 @@ def clickhouse(bare: StackSettings) -> StackSettings:
     return bare
 
 
-@pytest.fixture(scope="module")
-def flink(kafka: StackSettings) -> Iterator[StackSettings]:
-    """A broker and a Flink cluster without jobs, at `flink_url`; it ends with the tests of the file."""
+@pytest.fixture(scope="session")
+def flink(kafka: StackSettings) -> StackSettings:
+    """A broker and a Flink cluster, at `flink_url`; the tests of a file cancel their jobs."""
     lifecycle.start(kafka, "jobmanager", "taskmanager")
-    yield kafka
-    for part in ("taskmanager", "jobmanager"):
-        supervision.stop(kafka, part)
+    return kafka
 
 
 def another_python(folder: Path) -> Path:

@@ -22,7 +22,7 @@ from counterflow.dashboards.definition import boards, charts, metrics_of, tables
 from counterflow.pipelines.exporter.watched import watched
 from counterflow.pipelines.jobs import all_jobs
 from counterflow.schemas.definition import Dataset, datasets, published
-from counterflow.schemas.mapping import filling, mappings
+from counterflow.schemas.mapping import counters_by_source, mappings
 
 FOLDER = Path(__file__).parent
 
@@ -241,7 +241,7 @@ def _verdicts_absent(system: str, arrived: Mapping[str, Arrival]) -> Iterator[Fi
 
 
 def _sources(names: Collection[str]) -> str:
-    return ", ".join(sorted({source for name in names for source in filling(name, mappings())}))
+    return ", ".join(sorted({source for name in names for source in counters_by_source(name, mappings())}))
 
 
 def _superseded(finding: Finding, others: Collection[Finding]) -> bool:

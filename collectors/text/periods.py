@@ -1,7 +1,7 @@
 """Whether a row is missing between two rows that each count what happened since the row before.
 
-Such a row counts one interval. Divided by the time since a row before the missing one, its counts would give too low a
-rate, so the length of its interval is then not known.
+Such a row counts one interval. The length of its interval is then not known: the time since the row before the
+missing one is too long for its counts, and the rate would be too low.
 """
 
 from __future__ import annotations

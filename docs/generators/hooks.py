@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
 
 BELOW: Mapping[str, Callable[[], list[Any]]] = {
+    "alerts.md": alerts.navigation,
     "formats/index.md": formats.navigation,
     "kpis/index.md": jobs.navigation,
-    "alerts.md": alerts.navigation,
 }
 """What stands in the navigation below a page."""
 EXAMPLE = elsewhere.CHECKOUT / "collectors/agent.example.yaml"

@@ -1,7 +1,7 @@
 """The lander's loop: read, check, insert, commit.
 
 One thread reads messages and collects them by topic while two others insert. Where an insert fails, its topic is
-paused, what was read of it is forgotten, and after a back-off it is read again from the first offset that did not land.
+paused and what was read of it is dropped. After a back-off it is read again from the first offset that did not land.
 """
 
 from __future__ import annotations

@@ -16,11 +16,10 @@ import tarfile
 import threading
 import time
 import zipfile
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import httpx
@@ -33,10 +32,9 @@ from confluent_kafka import Producer
 from counterflow.collectors.agent.checkpoint import messages
 from counterflow.collectors.agent.publish import publish_files
 from counterflow.collectors.agent.publisher import Stopped
-from counterflow.collectors.formats import formats
 from counterflow.collectors.formats.ibmi_tables.export import write
 from counterflow.collectors.reading import read_file, unrecognised
-from counterflow.collectors.records import Context, Item, Position, Record
+from counterflow.collectors.records import Record
 from counterflow.schemas.definition import CHECKPOINTS, topics
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.kafka import create_topics
@@ -238,39 +236,6 @@ def test_a_file_renamed_away_is_finished_and_a_file_emptied_starts_over(
         until(is_read(broker, name, moved), log=agent.log)
         agent.stop()
     assert_exactly_once(published(broker, name), old, moved, copy, again.path)
-
-
-@pytest.mark.parametrize("running", [True, False])
-def test_an_inode_that_another_file_has_now_is_not_published(
-    broker: StackSettings, name: str, tmp_path: Path, running: bool
-) -> None:
-    recording, log = Recording(tmp_path / "a.nmon"), tmp_path / "auth.log"
-    recording.append(5)
-    copy = tmp_path / "a.copy"
-    copy.write_bytes(recording.path.read_bytes())
-
-    def reuse() -> None:
-        inode = recording.path.stat().st_ino
-        recording.path.rename(log)
-        log.write_text("Failed password for invalid user hunter2\n" * 1000)
-        assert log.stat().st_ino == inode
-
-    with Agent(tmp_path, broker, name) as agent:
-        until(is_read(broker, name, recording.path), log=agent.log)
-        if running:
-            reuse()
-            time.sleep(2)
-        agent.stop()
-    if not running:
-        reuse()
-    later = Recording(tmp_path / "later.nmon", host="lpar2")
-    later.append(5)
-    with Agent(tmp_path, broker, name) as agent:
-        until(is_read(broker, name, later.path), log=agent.log)
-        agent.stop()
-    rows = published(broker, name)
-    assert_exactly_once(rows, copy, later.path)
-    assert [row for row in rows if row["dataset"] == "deadletter"] == []
 
 
 def test_a_broker_that_goes_and_comes_back_costs_nothing_but_time(
@@ -486,87 +451,6 @@ def test_the_late_half_of_a_job_makes_it_whole(broker: StackSettings, name: str,
     result = publish(broker, name, *files.values(), "--again", *options)
     assert result.returncode == 0, result.stderr
     assert jobs()[2:] == [(key, 12.5, 7)]
-
-
-class Failing:
-    """A format with a defect: it yields the header, two snapshots, and one item of the third, wherever it resumes.
-
-    With a `state`, it has this state behind the third snapshot instead.
-    """
-
-    name = "failing"
-
-    def __init__(self, state: Any = None) -> None:
-        self.state = state
-
-    def recognises(self, head: bytes) -> bool:
-        return b"failing" in head
-
-    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        at = stream.tell()
-        stream.seek(0)
-        third = stream.read().index(b"ZZZZ,T0003")
-        stream.seek(at)
-        reached = position is not None and position.byte_offset >= third
-        for item in known_formats["nmon"].parse(stream, context, position):
-            if isinstance(item, Position):
-                reached = item.byte_offset >= third
-                is_kept = self.state is None or item.byte_offset <= third
-                yield item if is_kept else replace(item, state={"s": self.state})
-                continue
-            yield item
-            if reached and self.state is None:
-                raise ZeroDivisionError("half-way")
-
-
-known_formats = formats()
-
-
-def test_a_format_that_fails_stops_its_file_only_and_nothing_is_duplicated(
-    broker: StackSettings, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """More files fail than transactions may be lost by a broker."""
-    bad = [Recording(tmp_path / f"failing{n}.nmon", host=f"bad{n}") for n in range(5)]
-    good = Recording(tmp_path / "good.nmon")
-    for recording in (good, *bad):
-        recording.append(6)
-    know(monkeypatch, Failing())
-    result = publish_files([*(b.path for b in bad), good.path], kafka=broker.kafka("agent"), agent_id=name)
-    assert result.failures == {str(b.path): "the format failing failed: ZeroDivisionError('half-way')" for b in bad}
-    rows = published(broker, name)
-    monkeypatch.undo()
-    assert_exactly_once(rows, *(begun(b.path) for b in bad), good.path)
-
-
-@pytest.mark.parametrize("state", ["\ud800", "x" * (4 << 20)], ids=["no unicode", "too large"])
-def test_a_state_that_no_checkpoint_can_keep_stops_its_file_only(
-    broker: StackSettings, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: str
-) -> None:
-    bad, good = Recording(tmp_path / "failing.nmon", host="bad"), Recording(tmp_path / "good.nmon")
-    for recording in (good, bad):
-        recording.append(6)
-    know(monkeypatch, Failing(state))
-    result = publish_files([bad.path, good.path], kafka=broker.kafka("agent"), agent_id=name)
-    assert result.failures.keys() == {str(bad.path)}
-    assert "its state cannot be kept" in result.failures[str(bad.path)]
-    rows = published(broker, name)
-    monkeypatch.undo()
-    assert_exactly_once(rows, begun(bad.path), good.path)
-
-
-def know(monkeypatch: pytest.MonkeyPatch, form: Failing) -> None:
-    """Let the agent know another format, which is tried first."""
-    known = {form.name: form, **known_formats}
-    for module in ("formats", "agent.reading"):
-        monkeypatch.setattr(f"counterflow.collectors.{module}.formats", lambda: known)
-
-
-def begun(path: Path) -> Path:
-    """Return a copy of a recording up to its third snapshot."""
-    text = path.read_text()
-    copy = path.with_suffix(".begun")
-    copy.write_text(text[: text.index("ZZZZ,T0003")])
-    return copy
 
 
 def test_metrics_report_what_was_committed_and_memory_is_bounded(

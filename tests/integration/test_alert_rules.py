@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -20,9 +19,8 @@ from counterflow.dashboards.alerting import Site
 from counterflow.dashboards.definition import prometheus_charts
 from counterflow.dashboards.macros import Range, expand
 from counterflow.dashboards.server import fetch
-from counterflow.stack.settings import StackSettings
 from tests.support.prometheus import REPOSITORY, run
-from tests.support.tables import empty_tables, insert
+from tests.support.tables import insert
 
 TESTS = sorted([*REPOSITORY.glob("tests/alerts/*.yml"), *REPOSITORY.glob("dashboards/alerts/*/*.yml")])
 SITE = Site("https://grafana.example", "https://docs.example/runbooks/{alert}/")
@@ -122,12 +120,6 @@ def test_each_text_of_grafana_is_whole_with_rows_and_without(tmp_path: Path, *, 
         assert slow == "Its query has no rows of the last hour."
         assert suspected == "CounterflowLinkCapSuspected: nothing was collected that it judges"
         assert url == "https://grafana.example/d/cf-disks?from=now-3h&to=now"
-
-
-@pytest.fixture
-def client(clickhouse: StackSettings) -> Iterator[ClickHouse]:
-    with empty_tables(clickhouse) as admin:
-        yield admin
 
 
 def fired(client: ClickHouse, alert: str, column: str = "system") -> dict[str, float]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 from types import ModuleType
 from typing import Any
@@ -23,10 +23,8 @@ from counterflow.pipelines.audit.sample import Sampled, frames
 from counterflow.pipelines.audit.sample import compare as sampled
 from counterflow.pipelines.jobs import all_jobs
 from counterflow.schemas.definition import datasets
-from counterflow.stack.settings import StackSettings
 from tests.integration import test_jobs, test_link_load, test_zos_jobs
 from tests.support.flink_line import Record, Results
-from tests.support.tables import empty_tables
 
 BEGIN, END = datetime(2026, 5, 1, tzinfo=UTC), datetime(2026, 5, 6, tzinfo=UTC)
 SETTINGS: Settings = {"async_insert": 0, "date_time_input_format": "best_effort", "input_format_skip_unknown_fields": 1}
@@ -47,12 +45,6 @@ CASES: dict[str, tuple[Callable[[], Input], ModuleType]] = {
     "links": (links, test_link_load),
     "z/OS": (test_zos_jobs.everything, test_zos_jobs),
 }
-
-
-@pytest.fixture
-def client(clickhouse: StackSettings) -> Iterator[ClickHouse]:
-    with empty_tables(clickhouse) as admin:
-        yield admin
 
 
 def insert(client: ClickHouse, table: str, rows: Iterable[Record]) -> None:

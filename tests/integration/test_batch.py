@@ -5,7 +5,6 @@ The recomputations are those with which the tests of the jobs compare Flink, ove
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -22,23 +21,9 @@ from counterflow.stack.settings import StackSettings
 from tests.integration import test_link_load, test_link_wire, test_zos_jobs
 from tests.integration.test_audit import BEGIN, CASES, END, as_tables_keep_them, insert
 from tests.support.flink_line import Record, Results, agrees
-from tests.support.tables import empty_tables
 
 NOW = test_link_load.NOW
 LATER = datetime.now(UTC) + timedelta(hours=1)
-
-
-@pytest.fixture
-def client(clickhouse: StackSettings) -> Iterator[ClickHouse]:
-    with empty_tables(clickhouse) as admin:
-        yield admin
-
-
-@pytest.fixture
-def lander(clickhouse: StackSettings, client: ClickHouse) -> Iterator[ClickHouse]:
-    """The user of the command."""
-    with clickhouse.clickhouse("lander") as connected:
-        yield connected
 
 
 def landed(client: ClickHouse, name: str) -> Results:

@@ -15,19 +15,11 @@ from counterflow.dashboards.definition import charts
 from counterflow.dashboards.macros import Range, expand
 from counterflow.schemas.culprit import measures
 from counterflow.schemas.definition import datasets
-from counterflow.stack.settings import StackSettings
 from tests.support import tables
-from tests.support.tables import empty_tables
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
 SYSTEM = 'it\'s "A"'
 PERIOD = Period(NOON - timedelta(minutes=10), NOON, NOON + timedelta(minutes=5))
-
-
-@pytest.fixture
-def client(clickhouse: StackSettings) -> Iterator[ClickHouse]:
-    with empty_tables(clickhouse) as admin:
-        yield admin
 
 
 def insert(client: ClickHouse, table: str, rows: list[dict[str, Any]]) -> None:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import orjson
-import pytest
 
 from counterflow.analysis.doctor import Finding, examine
 from counterflow.base.clickhouse import ClickHouse
-from counterflow.stack.settings import StackSettings
-from tests.support.tables import empty_tables
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 ALERTS = {
@@ -22,12 +18,6 @@ ALERTS = {
     "alert CounterflowLinkAdapterFull",
     "board cf-mirror",
 }
-
-
-@pytest.fixture
-def client(clickhouse: StackSettings) -> Iterator[ClickHouse]:
-    with empty_tables(clickhouse) as admin:
-        yield admin
 
 
 def insert(client: ClickHouse, table: str, *rows: dict[str, Any]) -> None:

@@ -12,17 +12,10 @@ from counterflow.analysis.queries import queries, run_stored
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.dashboards.definition import charts
 from counterflow.dashboards.macros import Range, expand
-from counterflow.stack.settings import StackSettings
-from tests.support.tables import empty_tables, insert
+from tests.support.tables import insert
 
 TS = "2026-05-04T09:15:00Z"
 NEXT = "2026-05-04T09:30:00Z"
-
-
-@pytest.fixture
-def admin(clickhouse: StackSettings) -> Iterator[ClickHouse]:
-    with empty_tables(clickhouse) as client:
-        yield client
 
 
 def result(n: int = 1, /, **columns: Any) -> dict[str, Any]:
@@ -38,7 +31,7 @@ def answer(client: ClickHouse, name: str) -> list[dict[str, Any]]:
     return run_stored(client, queries()[name], ["ibmi"])
 
 
-def test_the_95th_percentile_is_interpolated_within_its_bucket(admin: ClickHouse) -> None:
+def test_the_95th_percentile_is_interpolated_within_its_bucket(client: ClickHouse) -> None:
     boundaries = [100.0, 1000.0, 10_000.0, None]
     counts = {
         # the 95th of 100: the 15th of 20 that lie between 1 and 10 ms
@@ -50,7 +43,7 @@ def test_the_95th_percentile_is_interpolated_within_its_bucket(admin: ClickHouse
         ("DD2", "write"): [0, 0, 0, 0],
     }
     insert(
-        admin,
+        client,
         "disk_bucket",
         *(
             published(
@@ -65,24 +58,24 @@ def test_the_95th_percentile_is_interpolated_within_its_bucket(admin: ClickHouse
             for number, (upper, count) in enumerate(zip(boundaries, numbers, strict=True), 1)
         ),
     )
-    rows = admin.rows("SELECT disk, operation, p95_ms, mean_ms FROM counterflow.disk_latency ORDER BY disk, operation")
+    rows = client.rows("SELECT disk, operation, p95_ms, mean_ms FROM counterflow.disk_latency ORDER BY disk, operation")
     assert [(row["disk"], row["operation"], row["p95_ms"], row["mean_ms"]) for row in rows] == [
         ("DD1", "read", pytest.approx(1 + 9 * 15 / 20), 2),
         ("DD1", "write", pytest.approx(0.095), 2),
         ("DD2", "read", None, 2),
         ("DD2", "write", None, None),
     ]
-    assert [row["intervals_beyond_the_last_bucket"] for row in answer(admin, "disk_latency")] == [1, 0, 0, 0]
+    assert [row["intervals_beyond_the_last_bucket"] for row in answer(client, "disk_latency")] == [1, 0, 0, 0]
 
 
-def test_virtual_io_costs_what_the_capabilities_reference_says(admin: ClickHouse) -> None:
+def test_virtual_io_costs_what_the_capabilities_reference_says(client: ClickHouse) -> None:
     def disk(name: str, reads: float, kb_read: float, writes: float = 0, kb_written: float = 0) -> dict[str, Any]:
         done = {"reads": reads * 100, "writes": writes * 100}
         moved = {"read_kb": reads * kb_read * 100, "written_kb": writes * kb_written * 100}
         return published(interval_s=100, disk=name, device_type="disk", leaf=True, **done, **moved)
 
     insert(
-        admin,
+        client,
         "disk",
         disk("example", 10_000, 16),  # 6.6.1: .34 of a processor
         disk("between", 1_000_000, 24, 1_000_000, 96),  # half way from 34 to 57, and from 82 to 148
@@ -90,7 +83,7 @@ def test_virtual_io_costs_what_the_capabilities_reference_says(admin: ClickHouse
         disk("large", 1_000_000, 257),
         disk("iscsi", 800, 16),  # 17.6: 275 x 800 / 1000 = 220 CPW
     )
-    rows = {row["disk"]: row for row in admin.rows("SELECT * FROM counterflow.virtual_io")}
+    rows = {row["disk"]: row for row in client.rows("SELECT * FROM counterflow.virtual_io")}
     assert {name: row["virtual_scsi_processors"] for name, row in rows.items()} == {
         "example": pytest.approx(0.34),
         "between": pytest.approx(45.5 + 115),
@@ -100,11 +93,11 @@ def test_virtual_io_costs_what_the_capabilities_reference_says(admin: ClickHouse
     }
     assert rows["iscsi"]["iscsi_software_target_cpw"] == pytest.approx(220)
     assert rows["iscsi"]["iscsi_hardware_target_cpw"] == pytest.approx(184)
-    [row] = answer(admin, "virtual_io")
+    [row] = answer(client, "virtual_io")
     assert (row["virtual_scsi_processors"], row["disks_beyond_the_table"]) == (176.87, 1)
 
 
-def test_waits_are_grouped_ranked_and_normalised(admin: ClickHouse) -> None:
+def test_waits_are_grouped_ranked_and_normalised(client: ClickHouse) -> None:
     groups = ("dispatched_cpu", "cpu_queueing", "disk", "journaling", "operating_system_contention")
     nothing = dict.fromkeys([f"{name}_s" for name in (*groups, "lock_contention", "ineligible", "other")], 0)
 
@@ -113,25 +106,25 @@ def test_waits_are_grouped_ranked_and_normalised(admin: ClickHouse) -> None:
         return result(task=number, total_s=100, **about, **nothing | seconds)
 
     insert(
-        admin,
+        client,
         "wait_signature",
         task("A", "ORDERS01", disk_s=20, dispatched_cpu_s=80, disk_waits=4),
         task("B", "ORDERS02", disk_s=30, other_s=70, disk_waits=6),
         task("*", None, dispatched_cpu_s=80, other_s=70, disk_s=50),
     )
-    [row] = admin.rows("SELECT * FROM counterflow.wait_profile WHERE name = 'ORDERS' AND wait_group = 'disk'")
+    [row] = client.rows("SELECT * FROM counterflow.wait_profile WHERE name = 'ORDERS' AND wait_group = 'disk'")
     assert (row["grouping"], row["seconds"], row["waits"]) == ("generic_job", 50, 10)
     assert (row["tasks_avg"], row["share_pct"]) == (0.5, 25)
-    [row] = admin.rows("SELECT * FROM counterflow.wait_profile WHERE grouping = 'system' AND wait_group = 'disk'")
+    [row] = client.rows("SELECT * FROM counterflow.wait_profile WHERE grouping = 'system' AND wait_group = 'disk'")
     assert (row["name"], row["seconds"], row["share_pct"]) == ("*", 50, 25)
-    assert [(row["job"], row["held_up_s"]) for row in answer(admin, "wait_ranking")] == [
+    assert [(row["job"], row["held_up_s"]) for row in answer(client, "wait_ranking")] == [
         ("ORDERS02", 30),
         ("ORDERS01", 20),
     ]
 
 
 def test_what_mirroring_would_cost_is_ranked_by_milliseconds_a_day_and_unknown_without_the_line(
-    admin: ClickHouse,
+    client: ClickHouse,
 ) -> None:
     def job(
         number: int, name: str, reads: float, for_update: float | None, inserts: float, other: float, **more: Any
@@ -144,7 +137,7 @@ def test_what_mirroring_would_cost_is_ranked_by_milliseconds_a_day_and_unknown_w
 
     odd = "O'BAT\\<b>"
     insert(
-        admin,
+        client,
         "job",
         # reads 1,000 rows for update, changes 100 of them, alone; commits 50 times
         job(1, odd, 1000, 1000, 0, 150, commits=50, record_locks=7),
@@ -155,20 +148,20 @@ def test_what_mirroring_would_cost_is_ranked_by_milliseconds_a_day_and_unknown_w
     )
     waits = dict.fromkeys(["dispatched_cpu", "cpu_queueing", "disk", "journaling", "operating_system_contention"], 0)
     waited = {f"{name}_s": 0 for name in (*waits, "ineligible", "other")} | {"lock_contention_s": 2, "total_s": 2}
-    insert(admin, "wait_signature", result(task="A", job="1", job_name=odd, **waited))
-    [unneeded] = answer(admin, "mirror_open_for_update")
+    insert(client, "wait_signature", result(task="A", job="1", job_name=odd, **waited))
+    [unneeded] = answer(client, "mirror_open_for_update")
     assert (unneeded["job"], unneeded["unneeded_per_day"], unneeded["unneeded_ms_per_day"]) == (odd, 900, None)
     assert "mirror_distance_km" in unneeded["reason"]
 
     # 10 km: 0.1 ms a round trip
-    insert(admin, "config", published(section="labels", item="", name="mirror_distance_km", value="10"))
-    [unneeded] = answer(admin, "mirror_open_for_update")
+    insert(client, "config", published(section="labels", item="", name="mirror_distance_km", value="10"))
+    [unneeded] = answer(client, "mirror_open_for_update")
     assert (unneeded["unneeded_ms_per_day"], unneeded["reason"]) == (90, None)
-    serial = [(row["job"], row["serial_pct"], row["serial_ms_per_day"]) for row in answer(admin, "mirror_serial_jobs")]
+    serial = [(row["job"], row["serial_pct"], row["serial_ms_per_day"]) for row in answer(client, "mirror_serial_jobs")]
     assert serial == [("COPY", 100, 400), (odd, 100, 20)]
     # 20 rows a second x 0.2 ms
-    assert answer(admin, "mirror_serial_jobs")[0]["busiest_wait_pct"] == pytest.approx(0.4)
-    locks = answer(admin, "mirror_locking")
+    assert answer(client, "mirror_serial_jobs")[0]["busiest_wait_pct"] == pytest.approx(0.4)
+    locks = answer(client, "mirror_locking")
     assert [(row["job"], row["locks_ms_per_day"]) for row in locks] == [
         (odd, 100),  # of equal ones the longer wait
         ("ORDERS", 50),
@@ -180,10 +173,10 @@ def test_what_mirroring_would_cost_is_ranked_by_milliseconds_a_day_and_unknown_w
         2000,
     )
     assert locks[1]["lock_wait_ms_per_day"] is None  # its waits were not collected
-    [copied] = answer(admin, "mirror_copy_blocking")
+    [copied] = answer(client, "mirror_copy_blocking")
     assert (copied["job"], copied["inserts_ms_per_day"]) == ("COPY", 400)
     shown = Range(datetime(2026, 5, 4, 9, tzinfo=UTC), datetime(2026, 5, 4, 10, tzinfo=UTC))
-    drawn = admin.rows(expand(charts()["mirror_cost"].query, shown, {"system": ("ibmi",)}))
+    drawn = client.rows(expand(charts()["mirror_cost"].query, shown, {"system": ("ibmi",)}))
     assert [(row["Job"], row["Cost a day"]) for row in drawn] == [
         ("COPY", 400),
         ("ORDERS", 150),
@@ -192,69 +185,69 @@ def test_what_mirroring_would_cost_is_ranked_by_milliseconds_a_day_and_unknown_w
     ]
 
     # a release that does not count reads for update
-    insert(admin, "job", job(5, odd, 10, None, 0, 0, ts=NEXT))
-    [unknown] = answer(admin, "mirror_open_for_update")
+    insert(client, "job", job(5, odd, 10, None, 0, 0, ts=NEXT))
+    [unknown] = answer(client, "mirror_open_for_update")
     assert (unknown["unneeded_per_day"], unknown["reason"]) == (None, "the release does not count reads for update")
 
 
-def test_shares_of_processors_and_the_cost_of_applying(admin: ClickHouse) -> None:
+def test_shares_of_processors_and_the_cost_of_applying(client: ClickHouse) -> None:
     def cpu(grouping: str, name: str, ms: float) -> dict[str, Any]:
         return result(grouping=grouping, name=name, cpu_ms=ms, cpu_cores=ms / 100_000, tasks=1)
 
     insert(
-        admin,
+        client,
         "job_cpu",
         cpu("partition", "*", 130_000),  # of jobs of other groups
         cpu("job", "QDBMSRVR", 50_000),
         cpu("accounting_code", "DEPT7", 20_000),
     )
     mix = {"logical_io": 110, "reads": 0, "inserts": 60, "other": 50, "commits": 10, "rollbacks": 0}
-    insert(admin, "io_mix", result(grouping="job", name="QDBMSRVR", split="four-way", exposure_pct=100, **mix))
-    shares = {row["name"]: (row["cores_avg"], row["share_pct"]) for row in answer(admin, "cpu_by_group")}
+    insert(client, "io_mix", result(grouping="job", name="QDBMSRVR", split="four-way", exposure_pct=100, **mix))
+    shares = {row["name"]: (row["cores_avg"], row["share_pct"]) for row in answer(client, "cpu_by_group")}
     assert shares == {"QDBMSRVR": (0.5, 25), "QDBMSR": (0.5, 25), "DEPT7": (0.2, 10)}
-    [row] = answer(admin, "mirror_apply")
+    [row] = answer(client, "mirror_apply")
     assert (row["changes"], row["cpu_us_per_change"]) == (100, 500_000)
 
 
-def test_processors_are_busy_of_what_is_configured(admin: ClickHouse) -> None:
+def test_processors_are_busy_of_what_is_configured(client: ClickHouse) -> None:
     """Of 2.5 processors for 100 s, 200 s of CPU are 80 %, by 2 processors; twice that in another interval."""
     cpu = {"engine_type": "core", "engine": "all", "configured_cpu_ms": 250_000}
     used = ((TS, 200_000), (NEXT, 400_000))
-    insert(admin, "system_cpu", *(published(**cpu, cpu_ms=ms, busy_pct=ms / 2500) | {"ts": ts} for ts, ms in used))
-    [row] = answer(admin, "cpu")
+    insert(client, "system_cpu", *(published(**cpu, cpu_ms=ms, busy_pct=ms / 2500) | {"ts": ts} for ts, ms in used))
+    [row] = answer(client, "cpu")
     assert (row["cpu_pct_avg"], row["cpu_pct_max"], row["engine_type"]) == (120, 160, "core")
     assert (row["processors_avg"], row["processors_max"], row["entitled_pct_avg"]) == (3, 4, None)
 
 
-def test_cursors_that_are_counted_for_longer_than_an_interval_are_not_added_up(admin: ClickHouse) -> None:
+def test_cursors_that_are_counted_for_longer_than_an_interval_are_not_added_up(client: ClickHouse) -> None:
     """Of 8 opens 6 may be of SQL; where SQL has opened 9 of 5, its cursors are those since the job began."""
 
     def job(ts: str, full: float, sql: float, system: str = "ibmi") -> dict[str, Any]:
         opens = {"full_opens": full, "sql_full_opens": sql, "sql_pseudo_opens": 3 * sql}
         return published(job="QPADEV0001", job_name="QPADEV0001", command="x", **opens) | {"ts": ts, "system": system}
 
-    insert(admin, "job", job(TS, 8, 6), job(NEXT, 2, 2), job(TS, 4, 4, "running"), job(NEXT, 5, 9, "running"))
-    rows = {row["system"]: row for row in run_stored(admin, queries()["file_opens"], ["ibmi", "running"])}
+    insert(client, "job", job(TS, 8, 6), job(NEXT, 2, 2), job(TS, 4, 4, "running"), job(NEXT, 5, 9, "running"))
+    rows = {row["system"]: row for row in run_stored(client, queries()["file_opens"], ["ibmi", "running"])}
     names = ("full_opens_total", "sql_full_opens_total", "sql_pseudo_opens_total", "sql_full_pct")
     assert [rows["ibmi"][name] for name in names] == [10, 8, 24, 25]
     assert [rows["running"][name] for name in names] == [9, None, None, None]
 
 
-def test_exposure_over_a_period_is_weighted_by_operations(admin: ClickHouse) -> None:
+def test_exposure_over_a_period_is_weighted_by_operations(client: ClickHouse) -> None:
     one: dict[str, Any] = {"grouping": "generic_job", "name": "ORDERS", "split": "four-way"}
     first = {"logical_io": 100, "reads": 80, "read_for_update": 30, "inserts": 10, "other": 10, "exposure_pct": 50}
     first |= {"row_operations": 100}
     second = {"logical_io": 300, "reads": 300, "read_for_update": 0, "inserts": 0, "other": 0, "exposure_pct": 0}
     second |= {"row_operations": 300}
-    insert(admin, "io_mix", result(**one, **first), result(**one, **second) | {"ts": NEXT})
-    [row] = answer(admin, "io_mix")
+    insert(client, "io_mix", result(**one, **first), result(**one, **second) | {"ts": NEXT})
+    [row] = answer(client, "io_mix")
     assert (row["split"], row["exposure_pct"], row["read_for_update_pct"]) == ("four-way", 12.5, 7.5)
     insert(
-        admin,
+        client,
         "io_mix",
         result(**one | {"split": "three-way"}, **first | {"read_for_update": None}) | {"system": "old"},
     )
-    [row] = run_stored(admin, queries()["io_mix"], ["old"])
+    [row] = run_stored(client, queries()["io_mix"], ["old"])
     assert (row["split"], row["read_for_update_pct"], row["exposure_is_a_lower_bound"]) == ("three-way", None, 1)
 
 
@@ -267,34 +260,34 @@ def pool(ts: str, faults: float, disk_ms: float, *jobs: dict[str, Any]) -> Itera
         yield "job", published(job=str(number), command="x", job_pool="03", **job) | {"ts": ts}
 
 
-def test_memory_advice_over_a_period_is_weighted_by_transactions(admin: ClickHouse) -> None:
+def test_memory_advice_over_a_period_is_weighted_by_transactions(client: ClickHouse) -> None:
     """Capabilities Reference 19.6: 50 faults/s of 8 ms; 20 transactions/s of .4 s, then 1 of .4 s, all of it faults."""
     for ts, transactions in ((TS, 2000), (NEXT, 100)):
         job = {"job_type": "I", "transactions": transactions, "response_s": 0.4 * transactions}
         for table, row in pool(ts, 5000, 8, job):
-            insert(admin, table, row)
-    [row] = answer(admin, "pool_faulting")
+            insert(client, table, row)
+    [row] = answer(client, "pool_faulting")
     assert (row["interactive_fault_pct"], row["interactive_max_pct"]) == (9.5, 100)  # (.4 + .4) / (8 + .4)
     assert row["batch_fault_to_work_pct"] is None
 
 
 def test_memory_advice_for_batch_is_the_time_in_faults_of_the_time_in_faults_and_at_processors(
-    admin: ClickHouse,
+    client: ClickHouse,
 ) -> None:
     """Four jobs, each 60 % of the time in faults and 20 % at a processor; then one, 10 % and 90 %."""
     for ts, faults, jobs, cpu_ms in ((TS, 24_000, 4, 20_000), (NEXT, 1000, 1, 90_000)):
         for table, row in pool(ts, faults, 10, *[{"job_type": "B", "cpu_ms": cpu_ms}] * jobs):
-            insert(admin, table, row)
-    [row] = answer(admin, "pool_faulting")
+            insert(client, table, row)
+    [row] = answer(client, "pool_faulting")
     # (4 x 60 + 10) of (4 x 80 + 100), where the mean of both shares is 42.5
     assert (row["batch_fault_to_work_pct"], row["batch_max_pct"]) == (59.5, 75)
 
 
-def test_results_are_provisional_until_they_count_what_was_published(admin: ClickHouse) -> None:
+def test_results_are_provisional_until_they_count_what_was_published(client: ClickHouse) -> None:
     counted = {"job": ("QAPMJOBMI", 3), "disk": ("QAPMDISK", 4)}
     for name, (file, rows) in counted.items():
-        insert(admin, "manifest", {**published(counted=name, row_count=rows), "source": f"ibmi_tables.{file}"})
+        insert(client, "manifest", {**published(counted=name, row_count=rows), "source": f"ibmi_tables.{file}"})
     lacking = "SELECT dataset, n, row_count FROM counterflow.provisional ORDER BY dataset"
-    assert admin.rows(lacking) == [{"dataset": "io_mix", "n": 0, "row_count": 3}]
-    insert(admin, "io_mix", result(3, grouping="partition", name="*"), result(3, grouping="user", name="ANN"))
-    assert admin.rows(lacking) == []
+    assert client.rows(lacking) == [{"dataset": "io_mix", "n": 0, "row_count": 3}]
+    insert(client, "io_mix", result(3, grouping="partition", name="*"), result(3, grouping="user", name="ANN"))
+    assert client.rows(lacking) == []

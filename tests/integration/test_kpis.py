@@ -7,9 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from counterflow.base.clickhouse import ClickHouse
 from counterflow.cli._table import console, table
-from counterflow.schemas.migrations import migrate
 from counterflow.stack.settings import StackSettings
 from tests.support.pages import agrees, blocks, shown
 from tests.support.tables import empty_tables, insert
@@ -36,8 +34,7 @@ def test_period_figures_are_weighted_by_time_and_absent_is_zero(clickhouse: Stac
         response = {"response_ms": 8.0} if seen else {}
         figures = {"transfers_per_s": float(second), "read_mb": 30.0, "written_mb": 50.0, "busy_pct": float(second)}
         rows["disk_total"].append({**at, **figures, **response})
-    with ClickHouse(clickhouse.clickhouse_url, "admin", clickhouse.clickhouse_password("admin")) as admin:
-        migrate(admin)
+    with empty_tables(clickhouse) as admin:
         for table, some in rows.items():
             insert(admin, table, *some)
         disks, commands = printed("disk_load"), printed("footprint")
@@ -73,8 +70,7 @@ def test_links_are_weighted_by_time_and_out_and_in_stay_apart(clickhouse: StackS
         }
         rows.append(link | ({"own_out_bytes_s": out_bytes_s, "out_line_pct": out_bytes_s / 10} if out_bytes_s else {}))
         rows[-1] |= {"in_line_pct": 1.0, "phys_line_pct": float(seconds)}
-    with ClickHouse(clickhouse.clickhouse_url, "admin", clickhouse.clickhouse_password("admin")) as admin:
-        migrate(admin)
+    with empty_tables(clickhouse) as admin:
         admin.post("INSERT INTO counterflow.link_load FORMAT JSONEachRow", b"\n".join(map(orjson.dumps, rows)))
         [link] = admin.rows(f"SELECT * FROM ({printed('link_load')}) WHERE system = 'kpis'", PERIOD)
     assert link == {

@@ -10,14 +10,13 @@ import pytest
 
 from counterflow.analysis.queries import queries, run_stored
 from counterflow.base.clickhouse import ClickHouse
-from counterflow.schemas.migrations import migrate
 from counterflow.stack.settings import StackSettings
+from tests.support.tables import empty_tables
 
 
 @pytest.fixture(scope="module")
 def admin(clickhouse: StackSettings) -> Iterator[ClickHouse]:
-    with ClickHouse(clickhouse.clickhouse_url, "admin", clickhouse.clickhouse_password("admin")) as client:
-        migrate(client)
+    with empty_tables(clickhouse) as client:
         yield client
 
 

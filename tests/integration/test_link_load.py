@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from counterflow.pipelines import submission
 from counterflow.pipelines.rules.roce_cap import RULE, LinkState, Parameters, judge
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.settings import StackSettings
@@ -298,14 +299,11 @@ def numbered(rows: Iterable[Record]) -> list[Record]:
 
 
 @pytest.fixture(scope="module")
-def line(flink: StackSettings) -> LinkLine:
+def line(flink: StackSettings) -> Iterator[LinkLine]:
     line = LinkLine(flink, 50)
     assert [found.what for found in line.submit()] == ["started", "started"]
-    return line
-
-
-def since_now(moment: str) -> float:
-    return seconds(moment) - NOW.timestamp()
+    yield line
+    submission.cancel(line.cluster, line.jobs)  # its slots
 
 
 def states(line: LinkLine, system: str) -> list[str]:

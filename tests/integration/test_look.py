@@ -26,6 +26,7 @@ import pyarrow.parquet
 import pytest
 
 from tests.golden.cases import golden
+from tests.support.command_line import run
 from tests.support.recordings import RECORDINGS
 
 AIX, LINUX = RECORDINGS / "aix_generated.nmon", RECORDINGS / "linux_16n_plain.nmon"
@@ -35,19 +36,18 @@ def counterflow(
     *arguments: object, stdin: Path | None = None, home: Path, folder: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Run a command where neither a stack nor its settings can be found; `folder` is its working directory."""
+    with contextlib.chdir(folder or Path.cwd()):
+        given = stdin.read_bytes() if stdin else b""
+        return run(*map(str, arguments), stdin=given, COUNTERFLOW_HOME=str(home / "no-home"), NO_COLOR="1")
+
+
+def afresh(*arguments: object, home: Path, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a command as `counterflow` does, in a process that has not loaded the engine yet."""
     environment = {**os.environ, "COUNTERFLOW_HOME": str(home / "no-home"), "NO_COLOR": "1"}
     command = [sys.executable, "-m", "counterflow", *map(str, arguments)]
-    with (stdin or Path(os.devnull)).open("rb") as given:
-        return subprocess.run(
-            command,
-            env=environment,
-            stdin=given,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-            cwd=folder,
-        )
+    return subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=120, check=False, cwd=folder
+    )
 
 
 def findings(*arguments: object, home: Path, stdin: Path | None = None) -> list[dict[str, Any]]:
@@ -141,16 +141,18 @@ def test_the_schema_is_made_once_and_again_where_its_copy_is_damaged_or_cannot_b
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
-    found = findings(AIX, home=tmp_path)
+    recording = tmp_path / "vm.nmon"
+    recording.write_bytes(LINUX.read_bytes()[:30_000])
+    found = findings(recording, home=tmp_path)
     [kept] = (tmp_path / "caches/counterflow").iterdir()
     made = kept.read_bytes(), kept.stat().st_ino
-    assert findings(AIX, home=tmp_path) == found
+    assert findings(recording, home=tmp_path) == found
     assert (kept.read_bytes(), kept.stat().st_ino) == made, "it was not made again"
     kept.write_bytes(made[0][:1_000])
-    assert findings(AIX, home=tmp_path) == found
+    assert findings(recording, home=tmp_path) == found
     assert len(kept.read_bytes()) > 1_000, "it was made again"
     monkeypatch.setenv("XDG_CACHE_HOME", "/proc/nowhere")
-    assert findings(AIX, home=tmp_path) == found
+    assert findings(recording, home=tmp_path) == found
 
 
 def test_relative_paths_are_those_of_the_working_directory_from_the_first_file_to_the_last(tmp_path: Path) -> None:
@@ -158,7 +160,7 @@ def test_relative_paths_are_those_of_the_working_directory_from_the_first_file_t
     part = LINUX.read_bytes()[:30_000]
     for number in range(200):
         (tmp_path / f"{number:03}.nmon").write_bytes(part)
-    done = counterflow("look", ".", home=tmp_path, folder=tmp_path)
+    done = afresh("look", ".", home=tmp_path, folder=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("200 files read; ")
 
@@ -179,21 +181,21 @@ def test_an_archive_of_more_days_than_the_engine_takes_at_once_is_looked_at_whol
     text = "".join(
         line
         for line in LINUX.read_text().splitlines(keepends=True)
-        if not line.startswith("BBB") and not re.match(r"[^,]+,T(?!000[1-3],)\d{4},", line)
+        if re.match(r"(AAA|ZZZZ|CPU_ALL|MEM|DISK\w+),", line) and not re.match(r"[^,]+,T(?!000[12],)\d{4},", line)
     )
-    for day in (date(2026, 1, 1) + timedelta(days=n) for n in range(120)):
+    for day in (date(2026, 1, 1) + timedelta(days=n) for n in range(101)):
         of_the_day = text.replace("21-NOV-2026", f"{day:%d-%b-%Y}".upper())
         (tmp_path / f"{day}.nmon").write_text(of_the_day)
     kept = tmp_path / "kept"
     done = counterflow("look", *tmp_path.glob("*.nmon"), "--keep", kept, home=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "120 files read" in done.stdout
+    assert "101 files read" in done.stdout
     at = re.findall(r"^  (?:limit|watch|note) +(\S+)", done.stdout, re.MULTILINE)
     assert set(at) == {"2026-01-01"}, "the days are alike, so the first is named"
     for table in ("disk", "disk_total"):
         days = f"SELECT uniqExact(toDate(ts)) FROM counterflow.{table}"
         counted = counterflow("sql", days, "--on", kept, "--format", "csv", home=tmp_path)
-        assert counted.stdout.splitlines()[1] == "120", table
+        assert counted.stdout.splitlines()[1] == "101", table
 
 
 def test_a_recording_of_two_years_ago_stays_in_a_kept_folder(tmp_path: Path) -> None:
@@ -301,14 +303,14 @@ def test_times_are_utc_whatever_the_zone_of_the_machine(tmp_path: Path, monkeypa
     """The recording lasts from 08:00 to 12:00 UTC, which is 03:00 to 07:00 in New York."""
     monkeypatch.setenv("TZ", "America/New_York")
     kept = tmp_path / "kept"
-    assert counterflow("look", AIX, "--keep", kept, home=tmp_path).returncode == 0
+    assert afresh("look", AIX, "--keep", kept, home=tmp_path).returncode == 0
     question = ("sql", "cpu", "--on", kept, "--format", "csv")
-    all_day = counterflow(*question, home=tmp_path).stdout
+    all_day = afresh(*question, home=tmp_path).stdout
     assert all_day.count("\n") == 2, "a header and the system"
     period = ("--from", "2026-03-02 08:00", "--to", "2026-03-02 12:00")
-    assert counterflow(*question, *period, home=tmp_path).stdout == all_day
-    assert counterflow(*question, "--to", "2026-03-02 08:00", home=tmp_path).stdout.count("\n") == 1
-    made = counterflow("report", "--on", kept, "--out", tmp_path, "--no-pictures", home=tmp_path)
+    assert afresh(*question, *period, home=tmp_path).stdout == all_day
+    assert afresh(*question, "--to", "2026-03-02 08:00", home=tmp_path).stdout.count("\n") == 1
+    made = afresh("report", "--on", kept, "--out", tmp_path, "--no-pictures", home=tmp_path)
     assert made.returncode == 0, made.stderr
     assert "consumed 0.56 of 0.8 entitled processors" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
@@ -387,17 +389,16 @@ def test_a_kept_folder_reports_no_loss_and_gives_no_number_twice(tmp_path: Path)
     assert counterflow("sql", twice, "--on", kept, home=tmp_path).stdout == "twice\n0\n"
 
 
-@pytest.mark.parametrize("below", ["", "made/"])
-def test_a_look_does_not_read_what_it_wrote(below: str, tmp_path: Path) -> None:
+def test_a_look_does_not_read_what_it_wrote(tmp_path: Path) -> None:
     (tmp_path / "aix.nmon").write_bytes(AIX.read_bytes())
-    words = ("--keep", f"./{below}", "--out", f"./{below}", "--export", f"./{below}")
+    words = ("--keep", "./made", "--out", "./", "--export", "./made")
     for files in ("1 file read; ", "0 files read; "):
         done = counterflow("look", ".", *words, home=tmp_path, folder=tmp_path)
         assert done.returncode == 0, done.stderr
         assert done.stdout.startswith(files)
         assert "error: " not in done.stderr
-    other = counterflow("look", ".", home=tmp_path, folder=tmp_path)
-    assert other.returncode == (0 if below else 2), "a database is not read"
+    other = counterflow("look", "made", home=tmp_path, folder=tmp_path)
+    assert other.returncode == 2, "a database is not read"
 
 
 def test_export_writes_parquet_of_counters_and_results(tmp_path: Path) -> None:
@@ -506,7 +507,8 @@ def test_a_folder_for_temporary_files_that_takes_none_is_passed_over(
 ) -> None:
     """Python takes the next that does; the library of the engine ended with a traceback."""
     monkeypatch.setenv("TMPDIR", "/proc")
-    assert findings(AIX, home=tmp_path)
+    done = afresh("look", AIX, "--json", home=tmp_path)
+    assert (done.returncode, done.stdout != "") == (0, True), done.stderr
 
 
 def test_a_full_disk_is_reported_in_one_sentence(tmp_path: Path) -> None:
@@ -640,14 +642,11 @@ SHORT = {
 """System names of columns of NRG_LINK_INFO and RDMA_LINK_INFO (IBM documentation, Db2 Mirror for i services)."""
 
 
-@pytest.mark.parametrize("names", ["long", "short"])
-def test_captures_of_both_headings_show_the_cap_with_the_hmc_and_what_is_missing_without(
-    names: str, tmp_path: Path
-) -> None:
+def test_captures_with_system_names_show_the_cap_with_the_hmc_and_what_is_missing_without(tmp_path: Path) -> None:
     files, kept = tmp_path / "files", tmp_path / "kept"
     made = counterflow("study", "simulate", "sriov-story", "--out", files, home=tmp_path)
     assert made.returncode == 0, made.stderr
-    for path in files.glob("*/*_LINK_INFO.csv") if names == "short" else ():
+    for path in files.glob("*/*_LINK_INFO.csv"):
         heading, _, rows = path.read_text(encoding="utf-8").partition("\n")
         cells = [SHORT.get(cell.strip('"'), cell) for cell in heading.split(",")]
         path.write_text("\n".join([",".join(cells), rows]), encoding="utf-8")

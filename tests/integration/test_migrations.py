@@ -16,7 +16,6 @@ from counterflow.schemas import agreement, clickhouse_ddl
 from counterflow.schemas.definition import Dataset, datasets
 from counterflow.schemas.migrations import Schema, Script, migrate, schema
 from counterflow.stack.settings import StackSettings
-from tests.support.tables import empty_tables
 
 TS = "2026-11-20T10:00:15Z"
 INSERT = {
@@ -32,18 +31,6 @@ def admin(clickhouse: StackSettings) -> Iterator[ClickHouse]:
         client.post("DROP DATABASE IF EXISTS counterflow SYNC")
         yield client
         client.post("DROP DATABASE IF EXISTS counterflow SYNC")
-
-
-@pytest.fixture
-def tables(clickhouse: StackSettings) -> Iterator[ClickHouse]:
-    with empty_tables(clickhouse) as client:
-        yield client
-
-
-@pytest.fixture
-def lander(tables: ClickHouse, clickhouse: StackSettings) -> Iterator[ClickHouse]:
-    with ClickHouse(clickhouse.clickhouse_url, "lander", clickhouse.clickhouse_password("lander")) as client:
-        yield client
 
 
 def insert(client: ClickHouse, table: str, *rows: dict[str, Any]) -> None:
@@ -135,15 +122,15 @@ def test_an_edited_migration_is_refused(admin: ClickHouse) -> None:
         migrate(admin, with_one._replace(migrations=[Script("0999_new", "SELECT 2")]))
 
 
-def test_tables_of_one_server_are_not_replaced_by_those_of_a_cluster(tables: ClickHouse, lander: ClickHouse) -> None:
+def test_tables_of_one_server_are_not_replaced_by_those_of_a_cluster(client: ClickHouse, lander: ClickHouse) -> None:
     insert(lander, "disk", disk(1))
     made = "SELECT database, name, engine FROM system.tables WHERE startsWith(database, 'counterflow') ORDER BY ALL"
-    before = tables.rows(made)
+    before = client.rows(made)
     with pytest.raises(CounterflowError, match="tables over all shards would replace") as caught:
-        migrate(tables, cluster="counterflow", replicated=False)
+        migrate(client, cluster="counterflow", replicated=False)
     assert caught.value.exit_code == 2
-    assert tables.rows(made) == before
-    assert one(tables, "SELECT count() AS n FROM counterflow.disk") == {"n": 1}
+    assert client.rows(made) == before
+    assert one(client, "SELECT count() AS n FROM counterflow.disk") == {"n": 1}
 
 
 def test_a_creation_that_was_interrupted_is_completed(admin: ClickHouse) -> None:
@@ -205,7 +192,7 @@ def test_a_system_is_listed_whichever_counters_it_has(lander: ClickHouse) -> Non
 
 
 def test_what_is_entered_beside_rows_is_kept_from_the_day_on_which_they_landed(
-    tables: ClickHouse, lander: ClickHouse
+    client: ClickHouse, lander: ClickHouse
 ) -> None:
     """A back-fill, read by an agent whose clock is years behind."""
     old = {"ts": "2020-03-01T10:00:00Z", "collected_at": "2020-03-01T10:00:01Z"}
@@ -214,8 +201,8 @@ def test_what_is_entered_beside_rows_is_kept_from_the_day_on_which_they_landed(
     insert(lander, "manifest", published(3, counted="disk", row_count=1, run="baseline") | old)
     refresh(lander)
     for table in ("ledger", "metric_1h", "metric_day", "processor_load_1h", "run_day", "system_dataset", "system_day"):
-        tables.post(f"OPTIMIZE TABLE counterflow.{table} FINAL")
-        assert one(tables, f"SELECT count() > 0 AS kept FROM counterflow.{table}") == {"kept": 1}, table
+        client.post(f"OPTIMIZE TABLE counterflow.{table} FINAL")
+        assert one(client, f"SELECT count() > 0 AS kept FROM counterflow.{table}") == {"kept": 1}, table
 
 
 def test_intervals_have_the_rows_that_manifests_count_or_else_those_of_the_tables(lander: ClickHouse) -> None:
@@ -355,20 +342,20 @@ def test_a_row_without_time_is_refused_by_the_table(lander: ClickHouse) -> None:
     assert caught.value.code == 469
 
 
-def test_a_row_stays_for_its_time_after_landing_however_old_it_is(lander: ClickHouse, tables: ClickHouse) -> None:
+def test_a_row_stays_for_its_time_after_landing_however_old_it_is(lander: ClickHouse, client: ClickHouse) -> None:
     insert(lander, "disk", disk(1) | {"ts": "2011-03-01T10:00:00Z", "collected_at": "2011-03-01T10:00:00Z"})
-    tables.post("OPTIMIZE TABLE counterflow.disk FINAL")
+    client.post("OPTIMIZE TABLE counterflow.disk FINAL")
     assert one(lander, "SELECT count() AS n, dateDiff('day', max(landed_at), now()) AS days FROM counterflow.disk") == {
         "n": 1,
         "days": 0,
     }
 
 
-def test_the_tables_agree_with_the_definitions(tables: ClickHouse) -> None:
-    assert list(agreement.tables(tables, datasets())) == []
+def test_the_tables_agree_with_the_definitions(client: ClickHouse) -> None:
+    assert list(agreement.tables(client, datasets())) == []
 
 
-def test_every_disagreement_of_a_table_is_named(tables: ClickHouse) -> None:
+def test_every_disagreement_of_a_table_is_named(client: ClickHouse) -> None:
     pool = datasets()["pool"]
     doctored = dict(pool.columns)
     doctored["size_mb"] = doctored["size_mb"].model_copy(update={"type": "Int64"})
@@ -380,7 +367,7 @@ def test_every_disagreement_of_a_table_is_named(tables: ClickHouse) -> None:
         "tape": pool.model_copy(update={"dataset": "tape"}),
     }
     del definitions["job"]
-    assert sorted(agreement.tables(tables, definitions)) == sorted(
+    assert sorted(agreement.tables(client, definitions)) == sorted(
         [
             "table job: no definition has it",
             "table pool: column `cached_mb`, which the definition lacks",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -16,26 +16,13 @@ from counterflow.pipelines.landing.rollups import refresh
 from counterflow.schemas import clickhouse_rollups
 from counterflow.schemas.clickhouse_rollups import statements
 from counterflow.schemas.definition import datasets
-from counterflow.stack.settings import StackSettings
-from tests.support.tables import empty_tables, insert
+from tests.support.tables import insert
 
 Row = dict[str, Any]
 Batch = list[tuple[str, Row]]
 
 TEN = datetime(2026, 11, 20, 10, tzinfo=UTC)
 _ENVELOPE = {"ts", "interval_s", "system", "source", "agent_id", "seq", "collected_at", "landed_at"}
-
-
-@pytest.fixture
-def tables(clickhouse: StackSettings) -> Iterator[ClickHouse]:
-    with empty_tables(clickhouse) as client:
-        yield client
-
-
-@pytest.fixture
-def lander(tables: ClickHouse, clickhouse: StackSettings) -> Iterator[ClickHouse]:
-    with clickhouse.clickhouse("lander") as client:
-        yield client
 
 
 def at(ts: datetime, system: str = "lpar1", *, agent: str = "a", again_s: int = 0, **columns: Any) -> Row:
@@ -180,20 +167,20 @@ def test_only_what_was_touched_is_computed_again(lander: ClickHouse, monkeypatch
     assert refresh(lander) == 1
 
 
-def test_an_hour_of_an_insert_that_was_under_way_is_computed_again(tables: ClickHouse) -> None:
+def test_an_hour_of_an_insert_that_was_under_way_is_computed_again(client: ClickHouse) -> None:
     """Its stamp is older than what was noted as computed, since an insert is stamped when it begins."""
-    land(tables, BATCH)
-    refresh(tables)
+    land(client, BATCH)
+    refresh(client)
     for table in ("disk", "hour_touched"):
-        tables.post(f"TRUNCATE TABLE counterflow.{table} SYNC")
-    land(tables, [disk(TEN, "hdisk0", 512.0)])
-    tables.post("TRUNCATE TABLE counterflow.hour_touched SYNC")
-    tables.post(
+        client.post(f"TRUNCATE TABLE counterflow.{table} SYNC")
+    land(client, [disk(TEN, "hdisk0", 512.0)])
+    client.post("TRUNCATE TABLE counterflow.hour_touched SYNC")
+    client.post(
         "INSERT INTO counterflow.hour_touched"
         " SELECT 'disk', 'lpar1', '2026-11-20 10:00:00', now64(3) - INTERVAL 2 MINUTE"
     )
-    assert refresh(tables) == 1
-    [row] = tables.rows(
+    assert refresh(client) == 1
+    [row] = client.rows(
         "SELECT total FROM counterflow.metric_hour"
         " WHERE metric = 'disk.reads' AND instance = 'hdisk0' AND ts = '2026-11-20 10:00:00'"
     )

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
 
-from counterflow.base.clickhouse import ClickHouse
 from counterflow.pipelines.rules import rules
-from counterflow.schemas.migrations import migrate
+from counterflow.schemas.definition import datasets
 from counterflow.stack.settings import StackSettings
+from tests.support.command_line import run as run_command
 from tests.support.tables import empty_tables, insert
 
 # as in tables 7-4 and 7-5 at a capacity of 3 %: 8 threads, then 10
@@ -25,9 +23,7 @@ KEYS = ["ts", "system", "link", "state", "signal", "stale", "reason"]
 
 
 def rules_(*arguments: object, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "counterflow", "rules", *map(str, arguments)]
-    env = {**os.environ, **environment}
-    return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=120, env=env)
+    return run_command("rules", *map(str, arguments), stdin=stdin.encode(), **environment)
 
 
 def line(number: int, run: tuple[float, ...], link: str = "roce0", **more: Any) -> dict[str, Any]:
@@ -254,24 +250,13 @@ def test_rules_and_parameters_are_printed() -> None:
 
 def test_stored_intervals_are_replayed(clickhouse: StackSettings) -> None:
     """In order of time, from the first end, inclusive, to the second, exclusive."""
-    number = "Nullable(Float64)"
-    names = [name for name in line(1, FREE) if name not in ("ts", "system", "link")]
-    columns = ", ".join(f"{name} {number}" for name in names)
-    with ClickHouse(clickhouse.clickhouse_url, "admin", clickhouse.clickhouse_password("admin")) as admin:
-        migrate(admin)
-        admin.post(
-            "CREATE TABLE IF NOT EXISTS counterflow.link_load (ts DateTime64(3, 'UTC'), system String, link String, "
-            f"link_type String, {columns}, reset Bool) ENGINE = ReplacingMergeTree "
-            "ORDER BY (system, link_type, link, ts)"
-        )
+    with empty_tables(clickhouse) as admin:
         stored = [row for kind in ("nrg", "rdma_link") for row in series(system="rules", link_type=kind)]
-        body = b"\n".join(map(orjson.dumps, reversed(stored)))
-        admin.post(
-            "INSERT INTO counterflow.link_load FORMAT JSONEachRow", body, {"date_time_input_format": "best_effort"}
-        )
-    period = ("--from", "2026-11-21T00:01:00", "--to", "2026-11-21T00:05:00")
-    named = {f"COUNTERFLOW_{name.upper()}": str(value) for name, value in clickhouse if value is not None}
-    run = rules_("replay", "roce_cap", *period, "--json", **named)
+        columns = {"ts", "system", "interval_s", *datasets()["link_load"].columns}
+        insert(admin, "link_load", *({"n": 1} | {k: row[k] for k in columns & row.keys()} for row in reversed(stored)))
+        period = ("--from", "2026-11-21T00:01:00", "--to", "2026-11-21T00:05:00")
+        named = {f"COUNTERFLOW_{name.upper()}": str(value) for name, value in clickhouse if value is not None}
+        run = rules_("replay", "roce_cap", *period, "--json", **named)
     assert run.returncode == 0, run.stderr
     verdicts = [json.loads(text) for text in run.stdout.splitlines()]
     for first in (0, 1):  # two links of one name

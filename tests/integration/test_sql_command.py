@@ -17,6 +17,7 @@ import pytest
 
 from counterflow.schemas.definition import datasets, envelope
 from counterflow.stack.settings import StackSettings
+from tests.support.command_line import run
 from tests.support.tables import empty_tables
 
 ROWS = 200_000
@@ -39,21 +40,16 @@ def environment(clickhouse: StackSettings) -> Iterator[dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def sql(environment: dict[str, str]) -> Run:
-    """Run `counterflow sql ARGUMENTS` in a pipe."""
-
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            command(*arguments), env=environment, capture_output=True, text=True, timeout=60, check=False
-        )
-
-    return run
+    """Run `counterflow sql ARGUMENTS` where standard output is no terminal."""
+    ours = {name: value for name, value in environment.items() if name.startswith("COUNTERFLOW_")}
+    return lambda *arguments: run("sql", *arguments, **ours)
 
 
 @pytest.fixture(scope="module")
 def terminal(environment: dict[str, str]) -> Callable[..., str]:
     """Run `counterflow sql ARGUMENTS` on a terminal of a width; return what it shows."""
 
-    def run(width: int, *arguments: str, **more: str) -> str:
+    def shown_by(width: int, *arguments: str, **more: str) -> str:
         ours, theirs = pty.openpty()
         env = environment | {"COLUMNS": str(width), "LINES": "40"} | more
         with subprocess.Popen(command(*arguments), env=env, stdout=theirs, stderr=theirs) as process:
@@ -66,19 +62,20 @@ def terminal(environment: dict[str, str]) -> Callable[..., str]:
         assert process.returncode == 0, shown
         return shown.decode().replace("\r\n", "\n")
 
-    return run
+    return shown_by
 
 
 def command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "counterflow", "sql", *arguments]
 
 
-def test_a_pipe_gets_every_column_of_every_row_at_once(sql: Run) -> None:
+def test_a_pipe_gets_every_column_of_every_row_at_once(environment: dict[str, str]) -> None:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    run = sql("SELECT * FROM counterflow.disk")
+    words = command("SELECT * FROM counterflow.disk")
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=60, check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    assert (run.returncode, run.stderr) == (0, "")
-    heading, *rows = run.stdout.splitlines()
+    assert (done.returncode, done.stderr) == (0, "")
+    heading, *rows = done.stdout.splitlines()
     assert heading.split("\t")[:3] == ["ts", "interval_s", "system"]
     assert len(rows) == ROWS
     assert {line.count("\t") for line in (heading, *rows)} == {COLUMNS - 1}
@@ -100,8 +97,8 @@ def test_each_format_has_every_column(sql: Run) -> None:
 
 
 def test_two_columns_of_one_name_are_both_shown(sql: Run) -> None:
-    run = sql("SELECT ts, disk, ts FROM counterflow.disk ORDER BY ts LIMIT 1", "--format", "table")
-    assert run.stdout.splitlines()[0].split() == ["ts", "disk", "ts"]
+    done = sql("SELECT ts, disk, ts FROM counterflow.disk ORDER BY ts LIMIT 1", "--format", "table")
+    assert done.stdout.splitlines()[0].split() == ["ts", "disk", "ts"]
 
 
 def test_a_clause_format_is_printed_as_it_comes(sql: Run, terminal: Callable[..., str]) -> None:
@@ -184,23 +181,23 @@ def test_a_terminal_obeys_no_row(terminal: Callable[..., str]) -> None:
     ],
 )
 def test_an_error_is_one_sentence_with_the_nearest_name(sql: Run, query: str, sentence: str, near: str | None) -> None:
-    run = sql(query)
-    assert (run.returncode, run.stdout) == (2, "")
-    first, *others = run.stderr.splitlines()
+    done = sql(query)
+    assert (done.returncode, done.stdout) == (2, "")
+    first, *others = done.stderr.splitlines()
     assert first.startswith("error: ")
     assert sentence in first
     assert others == ([f"hint: did you mean {near}?"] if near else [])
-    assert not any(word in run.stderr for word in ("DB::Exception", "version", "scope", "Expected one of"))
+    assert not any(word in done.stderr for word in ("DB::Exception", "version", "scope", "Expected one of"))
 
 
 @pytest.mark.parametrize("form", ["tsv", "csv", "jsonl", "table"])
 def test_an_error_after_the_first_rows_is_reported_and_is_no_row(sql: Run, form: str) -> None:
     late = "SELECT throwIf(number = 900000) AS x, 'a text of some length' AS y FROM numbers(1000000)"
-    run = sql(late, "--format", form)
-    assert run.returncode == 2
-    assert run.stderr == "error: Value passed to 'throwIf' function is non-zero\n"
-    assert "xception" not in run.stdout
-    assert (run.stdout.count("\n") > 100_000) == (form != "table")
+    done = sql(late, "--format", form)
+    assert done.returncode == 2
+    assert done.stderr == "error: Value passed to 'throwIf' function is non-zero\n"
+    assert "xception" not in done.stdout
+    assert (done.stdout.count("\n") > 100_000) == (form != "table")
 
 
 @pytest.mark.parametrize("form", ["tsv", "table"])

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import httpx
@@ -25,14 +26,16 @@ from prometheus_client.parser import text_string_to_metric_families
 from counterflow.base.clickhouse import ClickHouse, ClickHouseError
 from counterflow.base.errors import CounterflowError
 from counterflow.pipelines.jobs import all_jobs
-from counterflow.stack import lifecycle, supervision
+from counterflow.stack import certificate, lifecycle, supervision
 from counterflow.stack.install import install
 from counterflow.stack.settings import StackSettings
 from tests.support.agents import AgentProcess, until
+from tests.support.dds import Authority
 from tests.support.ports import is_free
 from tests.support.recordings import RECORDINGS
 
 SAMPLE = RECORDINGS / "linux_16n_plain.nmon"
+PARTS = {"supervisor", "kafka", "clickhouse", "jobmanager", "taskmanager", "lander", "exporter", "jobs", "health"}
 NewStack = Callable[[], StackSettings]
 AUTHENTICATION_FAILED, NOT_ENOUGH_PRIVILEGES, READONLY = 516, 497, 164
 
@@ -65,17 +68,7 @@ def test_status_shows_every_part_running(stack: StackSettings) -> None:
     answer = json.loads(result.stdout)
     assert answer["running"]
     parts = {part["name"]: part for part in answer["parts"]}
-    assert {
-        "supervisor",
-        "kafka",
-        "clickhouse",
-        "jobmanager",
-        "taskmanager",
-        "lander",
-        "exporter",
-        "jobs",
-        "health",
-    } <= parts.keys()
+    assert parts.keys() >= PARTS
     for part in parts.values():
         assert psutil.pid_exists(part["pid"])
         assert part["rss_bytes"] > 10**6
@@ -149,7 +142,12 @@ def test_nothing_listens_beyond_the_loopback(stack: StackSettings) -> None:
         assert (mapped or ip).is_loopback, address
 
 
-def test_data_outlives_down_and_nothing_runs_after_it(stack: StackSettings) -> None:
+@pytest.fixture(scope="module")
+def over_tls(stack: StackSettings, tmp_path_factory: pytest.TempPathFactory) -> StackSettings:
+    """The stack after `down` and an `up` with a certificate: its Kafka and ClickHouse speak TLS alone from now on.
+
+    Before, a table and a topic got a row and a record.
+    """
     with as_user(stack, "admin") as admin:
         admin.post("CREATE TABLE counterflow.kept (x UInt8) ENGINE = MergeTree ORDER BY x")
         admin.post("INSERT INTO counterflow.kept VALUES (42)")
@@ -164,17 +162,56 @@ def test_data_outlives_down_and_nothing_runs_after_it(stack: StackSettings) -> N
     assert counterflow(stack, "status").returncode == 1
     assert "Nothing was running" in counterflow(stack, "down").stdout
 
-    assert counterflow(stack, "up").returncode == 0
-    with as_user(stack, "reader") as reader:
+    secured = Authority(tmp_path_factory.mktemp("authority")).over_tls(stack)
+    begun = counterflow(secured, "up")
+    assert begun.returncode == 0, begun.stderr
+    return secured
+
+
+def test_data_outlives_down_and_a_new_certificate(over_tls: StackSettings) -> None:
+    with over_tls.clickhouse("reader") as reader:
         assert reader.rows("SELECT x FROM counterflow.kept") == [{"x": 42}]
-    consumer = Consumer({**stack.kafka("admin").client, "group.id": "test", "auto.offset.reset": "earliest"})
+    consumer = Consumer({**over_tls.kafka("admin").client, "group.id": "test", "auto.offset.reset": "earliest"})
     consumer.subscribe(["kept"])
     message = consumer.poll(20)
     consumer.close()
     assert message is not None
     assert message.value() == b"a record"
-    with as_user(stack, "admin") as admin:
+    with over_tls.clickhouse("admin") as admin:
         admin.post("DROP TABLE counterflow.kept")
+    parts = json.loads(counterflow(over_tls, "status", "--json").stdout)["parts"]
+    assert {part["name"]: part["state"] for part in parts} == dict.fromkeys(PARTS, "running")
+
+
+def test_jobs_are_listed_cancelled_and_submitted_again(over_tls: StackSettings) -> None:
+    def listed() -> dict[str, tuple[str, str]]:
+        lines = counterflow(over_tls, "jobs", "list", "--json").stdout.splitlines()
+        return {one["job"]: (one["state"], one["job_id"]) for one in map(json.loads, lines)}
+
+    before = listed()
+    assert {name: state for name, (state, _) in before.items()} == dict.fromkeys(all_jobs(), "RUNNING")
+    assert counterflow(over_tls, "jobs", "cancel", "io_mix").stdout == "io_mix cancelled\n"
+    until(lambda: listed()["io_mix"][0] == "RUNNING", 60)  # by the part that watches
+    assert listed()["io_mix"][1] != before["io_mix"][1]
+    assert counterflow(over_tls, "jobs", "submit", "io_mix").stdout == "io_mix running\n"
+
+
+def test_the_doctor_finds_a_certificate_that_expires(over_tls: StackSettings) -> None:
+    until(lambda: "All parts work." in counterflow(over_tls, "doctor").stdout, 60)
+    kept = over_tls.flink_certificate.read_bytes()
+    end = datetime.now(UTC) + timedelta(days=9)
+    pem, _ = certificate.issue(end - certificate.VALID, b"password")
+    over_tls.flink_certificate.write_bytes(pem)
+    try:
+        done = counterflow(over_tls, "doctor")
+    finally:
+        over_tls.flink_certificate.write_bytes(kept)
+    assert done.returncode == 2
+    what, remedy = (
+        f"fail     flink: its certificate expires on {end:%F}",
+        "to do: counterflow down, then counterflow up",
+    )
+    assert f"{what}\n         {remedy}\n" in done.stdout
 
 
 def test_a_part_that_outlived_its_supervisor_is_taken_over_or_stopped(new_stack: NewStack) -> None:

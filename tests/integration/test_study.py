@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,10 @@ import orjson
 import pytest
 from click.testing import CliRunner, Result
 
-from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
-from counterflow.schemas.migrations import migrate
 from counterflow.stack.settings import StackSettings
-from tests.support.tables import insert
+from tests.support.tables import empty_tables, insert
 
 BEGIN = datetime(2026, 4, 1, 10, tzinfo=UTC)
 QUOTED = 'it\'s \\ "zHL"\t\x1b[31m[b]'
@@ -29,12 +27,11 @@ Study = Callable[..., Result]
 
 
 @pytest.fixture(scope="module")
-def stored(clickhouse: StackSettings) -> StackSettings:
-    with ClickHouse(clickhouse.clickhouse_url, "admin", clickhouse.clickhouse_password("admin")) as admin:
-        migrate(admin)
+def stored(clickhouse: StackSettings) -> Iterator[StackSettings]:
+    with empty_tables(clickhouse) as admin:
         for table, rows in _rows().items():
             insert(admin, table, *rows)
-    return clickhouse
+        yield clickhouse
 
 
 @pytest.fixture

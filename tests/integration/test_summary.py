@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.golden.cases import golden
+from tests.support.command_line import run as run_command
 from tests.support.recordings import RECORDINGS
 
 KEYS = [
@@ -21,8 +21,7 @@ KEYS = [
 
 
 def counterflow(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "counterflow", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+    return run_command(*map(str, arguments))
 
 
 def summary(*arguments: object) -> dict[str, object]:

@@ -2,27 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
-
-import pytest
 
 from counterflow.analysis.findings import findings
 from counterflow.analysis.queries import queries, run_stored
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.stack.account import wait_computed, wait_judged
-from counterflow.stack.settings import StackSettings
 from tests.integration.test_kpis import printed
-from tests.support.tables import empty_tables, insert
+from tests.support.tables import insert
 
 TS = "2026-05-04T09:01:00Z"
 NEXT = "2026-05-04T09:02:00Z"
-
-
-@pytest.fixture
-def admin(clickhouse: StackSettings) -> Iterator[ClickHouse]:
-    with empty_tables(clickhouse) as client:
-        yield client
 
 
 def result(n: int = 1, /, **columns: Any) -> dict[str, Any]:
@@ -40,63 +30,63 @@ def cost(ts: str, accounts: float | None, basis: str = "lpar", **columns: Any) -
     return result(4, basis=basis, accounts=accounts, **work, **columns) | {"ts": ts}
 
 
-def test_costs_are_weighted_by_accounts_and_bases_kept_apart(admin: ClickHouse) -> None:
+def test_costs_are_weighted_by_accounts_and_bases_kept_apart(client: ClickHouse) -> None:
     insert(
-        admin,
+        client,
         "account_cpu",
         cost(TS, 100.0, gcp_ms_per_account=0.3, log_bytes_per_account=1000.0, batch_units=24_000.0),
         cost(NEXT, 300.0, gcp_ms_per_account=0.5, log_bytes_per_account=2000.0, batch_units=24_000.0),
         cost("2026-05-04T09:03:00Z", None),
         cost(TS, 100.0, "captured", gcp_ms_per_account=0.2, ziip_on_cp_ms_per_account=0.1),
     )
-    lpar, captured = run_stored(admin, queries()["account_cost"], ["SYS1"])
+    lpar, captured = run_stored(client, queries()["account_cost"], ["SYS1"])
     # 0.3 x 100 + 0.5 x 300 = 180 of 400 accounts in two minutes; 24,000 at 12,000 an hour
     assert (lpar["gcp_ms"], lpar["log_bytes"], lpar["units"], lpar["units_per_hour"]) == (0.45, 1750, 400, 12_000)
     assert (lpar["batch_h"], lpar["intervals_without"], lpar["ziip_ms"]) == (2, 1, None)
     assert (captured["basis"], captured["gcp_ms"], captured["ziip_on_cp_ms"]) == ("captured", 0.2, 0.1)
     period = {"param_from": "2026-05-04 09:00:00", "param_to": "2026-05-04 10:00:00"}
-    [_, row] = admin.rows(f"SELECT * FROM ({printed('account_cpu')}) ORDER BY basis", period)
+    [_, row] = client.rows(f"SELECT * FROM ({printed('account_cpu')}) ORDER BY basis", period)
     assert (row["gcp_ms_per_account"], row["accounts_per_hour"]) == (0.45, 12_000)
 
 
-def test_costs_of_two_runs_are_not_mixed(admin: ClickHouse) -> None:
+def test_costs_of_two_runs_are_not_mixed(client: ClickHouse) -> None:
     ends = {"before": TS, "after": NEXT}
     for name, end in ends.items():
         begin = {"before": "2026-05-04T09:00:00Z", "after": TS}[name]
         run = {"section": "run", "item": name, "ts": begin}
-        insert(admin, "config", *(published(**run, name=k, value=v) for k, v in (("begin", begin), ("end", end))))
+        insert(client, "config", *(published(**run, name=k, value=v) for k, v in (("begin", begin), ("end", end))))
     insert(
-        admin,
+        client,
         "account_cpu",
         cost(TS, 100.0, gcp_ms_per_account=0.3),
         cost(NEXT, 300.0, gcp_ms_per_account=0.5),
         cost("2026-05-04T09:30:00Z", 100.0, gcp_ms_per_account=0.9),
     )
-    found = {row["run"]: row["gcp_ms"] for row in run_stored(admin, queries()["account_cost"], ["SYS1"])}
+    found = {row["run"]: row["gcp_ms"] for row in run_stored(client, queries()["account_cost"], ["SYS1"])}
     assert found == {"before": 0.3, "after": 0.5, None: 0.9}
 
 
-def test_latencies_are_weighted_by_transactions_and_idle_is_none(admin: ClickHouse) -> None:
+def test_latencies_are_weighted_by_transactions_and_idle_is_none(client: ClickHouse) -> None:
     def applied(ts: str, transactions: float, latency: float | None) -> dict[str, Any]:
         queue = {"component": "apply", "queue": "Q1", "idle": latency is None, "transactions": transactions}
         return result(**queue, end_to_end_ms=latency, capture_ms=latency, row_count=transactions * 18) | {"ts": ts}
 
     idle = applied("2026-05-04T09:03:00Z", 0.0, None)
-    insert(admin, "replication_lag", applied(TS, 100.0, 1000.0), applied(NEXT, 300.0, 2000.0), idle)
-    [row] = run_stored(admin, queries()["replication_lag"], ["SYS1"])
+    insert(client, "replication_lag", applied(TS, 100.0, 1000.0), applied(NEXT, 300.0, 2000.0), idle)
+    [row] = run_stored(client, queries()["replication_lag"], ["SYS1"])
     assert (row["end_to_end_s"], row["end_to_end_s_max"], row["idle_intervals"]) == (1.75, 2, 1)
     assert (row["rows_s"], row["queue_s"]) == (40, None)
     period = {"param_from": "2026-05-04 09:00:00", "param_to": "2026-05-04 10:00:00"}
-    [row] = admin.rows(printed("replication_lag"), period)
+    [row] = client.rows(printed("replication_lag"), period)
     assert (row["end_to_end_ms"], row["rows_per_s"]) == (1750, 40)
 
 
-def test_general_processors_are_not_averaged_with_ziips(admin: ClickHouse) -> None:
+def test_general_processors_are_not_averaged_with_ziips(client: ClickHouse) -> None:
     """A quarter of an hour at 100 % and 85 minutes at 50 %: (15 x 100 + 85 x 50) / 100 = 57.5 %."""
     minutes = [f"2026-05-04T{9 + minute // 60:02}:{minute % 60:02}:00Z" for minute in range(100)]
     engines = {"gcp": lambda minute: 100.0 if minute < 15 else 50.0, "ziip": lambda _: 2.0}
     insert(
-        admin,
+        client,
         "system_cpu",
         *(
             published(engine_type=kind, engine="all", busy_pct=busy(minute), logical_engines=4) | {"ts": ts}
@@ -104,37 +94,37 @@ def test_general_processors_are_not_averaged_with_ziips(admin: ClickHouse) -> No
             for minute, ts in enumerate(minutes)
         ),
     )
-    [found] = [one for one in findings(admin, ["SYS1"]) if one.name == "processors"]
+    [found] = [one for one in findings(client, ["SYS1"]) if one.name == "processors"]
     assert found.severity == "limit"
     assert found.finding == "processors 57.5 % busy on average, 100 % at most; at least 90 % for 15 % of the time"
-    answers = {row["engine_type"]: row for row in run_stored(admin, queries()["cpu"], ["SYS1"])}
+    answers = {row["engine_type"]: row for row in run_stored(client, queries()["cpu"], ["SYS1"])}
     assert {kind: (row["cpu_pct_avg"], row["cpu_pct_max"]) for kind, row in answers.items()} == {
         "gcp": (57.5, 100),
         "ziip": (2, 2),
     }
 
 
-def test_the_log_over_a_period(admin: ClickHouse) -> None:
+def test_the_log_over_a_period(client: ClickHouse) -> None:
     log = {"subsystem": "DBP1", "path": "zhpf", "rate_basis": "written"}
     insert(
-        admin,
+        client,
         "log_load",
         result(4, **log, rate_mb_s=100.0, ceiling_pct=50.0, waits_delta=1.0),
         result(4, **log, rate_mb_s=200.0, ceiling_pct=99.0, waits_delta=4.0) | {"ts": NEXT, "interval_s": 180},
     )
     period = {"param_from": "2026-05-04 09:00:00", "param_to": "2026-05-04 10:00:00"}
-    [row] = admin.rows(printed("log_load"), period)
+    [row] = client.rows(printed("log_load"), period)
     assert (row["rate_mb_s"], row["ceiling_pct_max"], row["waits"]) == (175, 99, 5)
 
 
-def test_components_cost_what_they_used_while_units_were_counted(admin: ClickHouse) -> None:
+def test_components_cost_what_they_used_while_units_were_counted(client: ClickHouse) -> None:
     def used(ts: str, command: str, cpu_ms: float, memory_mb: float) -> dict[str, Any]:
         figures = {"cpu_ms": cpu_ms, "cpu_cores": cpu_ms / 60_000, "cpu_base": "physical", "memory_mb": memory_mb}
         return result(1, command=command, **figures) | {"ts": ts}
 
-    insert(admin, "manifest", *(published(counted="job", row_count=4, ts=ts) for ts in (TS, NEXT)))
+    insert(client, "manifest", *(published(counted="job", row_count=4, ts=ts) for ts in (TS, NEXT)))
     insert(
-        admin,
+        client,
         "footprint",
         used(TS, "asnqcap", 15_120.0, 82.0),  # 6.3 % of 4 cores for a minute
         used(TS, "amqzlaa0", 3_000.0, 10.0),
@@ -144,10 +134,10 @@ def test_components_cost_what_they_used_while_units_were_counted(admin: ClickHou
         used(TS, "java", 600.0, 1.0),
         used("2026-05-04T09:05:00Z", "asnqcap", 1e9, 1e9),  # nothing was counted then
     )
-    insert(admin, "account_cpu", cost(TS, 35_940.0), cost(NEXT, None))  # 599 a second
+    insert(client, "account_cpu", cost(TS, 35_940.0), cost(NEXT, None))  # 599 a second
     applied = {"component": "apply", "queue": "Q1", "transactions": 71_880.0}
-    insert(admin, "replication_lag", result(**applied))
-    found = run_stored(admin, queries()["component_cost"], ["SYS1"])
+    insert(client, "replication_lag", result(**applied))
+    found = run_stored(client, queries()["component_cost"], ["SYS1"])
     costs = {(row["per"], row["component"]): row["cpu_ms_a_unit"] for row in found}
     assert costs["accounts of SETTLE", "Q Capture"] == 0.4207
     assert costs["transactions applied", "Q Capture"] == 0.2104
@@ -157,41 +147,41 @@ def test_components_cost_what_they_used_while_units_were_counted(admin: ClickHou
     assert (capture["processors_avg"], capture["memory_mb_when_present"]) == (0.252, 82)
 
 
-def test_results_are_provisional_until_they_count_what_was_published(admin: ClickHouse) -> None:
+def test_results_are_provisional_until_they_count_what_was_published(client: ClickHouse) -> None:
     counted = {"db_log": 2, "workload": 3}
-    insert(admin, "manifest", *(published(counted=name, row_count=rows) for name, rows in counted.items()))
+    insert(client, "manifest", *(published(counted=name, row_count=rows) for name, rows in counted.items()))
     lacking = "SELECT dataset, n, row_count FROM counterflow.provisional ORDER BY dataset"
     expected = {"account_cpu": 3, "log_load": 2}
-    assert admin.rows(lacking) == [{"dataset": name, "n": 0, "row_count": n} for name, n in expected.items()]
-    assert wait_computed(admin, "a", timeout_s=0) == 2
+    assert client.rows(lacking) == [{"dataset": name, "n": 0, "row_count": n} for name, n in expected.items()]
+    assert wait_computed(client, "a", timeout_s=0) == 2
     # two workloads, one with a single operation of its own; the captured basis counts none of them again
     insert(
-        admin,
+        client,
         "account_cpu",
         cost(TS, 1.0) | {"samples": 2},
         cost(TS, 1.0) | {"workload": "OTHER"},
         cost(TS, 1.0, "captured") | {"samples": 0},
     )
-    insert(admin, "log_load", *(result(4, subsystem=name) for name in ("DBP1", "DBP2")))
-    assert admin.rows(lacking) == []
+    insert(client, "log_load", *(result(4, subsystem=name) for name in ("DBP1", "DBP2")))
+    assert client.rows(lacking) == []
 
 
-def test_a_log_is_judged_with_processors_and_ceiling_where_there_are_any(admin: ClickHouse) -> None:
-    insert(admin, "db_log", *(published(subsystem=name, log_path="zhl") for name in ("DBP1", "DBP2")))
+def test_a_log_is_judged_with_processors_and_ceiling_where_there_are_any(client: ClickHouse) -> None:
+    insert(client, "db_log", *(published(subsystem=name, log_path="zhl") for name in ("DBP1", "DBP2")))
     cpu = {"engine_type": "gcp", "engine": "all", "busy_pct": 50.0}
-    insert(admin, "system_cpu", published(**cpu))
+    insert(client, "system_cpu", published(**cpu))
     ceiling = {"section": "log_ceiling", "item": "DBP1/zhl", "name": "ceiling_mb_s", "value": "594"}
-    insert(admin, "config", published(**ceiling, ts="2026-01-01T00:00:00Z"))
+    insert(client, "config", published(**ceiling, ts="2026-01-01T00:00:00Z"))
 
     def judged(subsystem: str, n: int) -> None:
-        insert(admin, "log_load", result(n, subsystem=subsystem, rate_mb_s=300.0))
+        insert(client, "log_load", result(n, subsystem=subsystem, rate_mb_s=300.0))
         text = {"reason": "because", "evidence": "{}", "parameters": "p", "stale": False, "signal": "OK", "since": TS}
         entity = {"rule": "log_ceiling", "entity_type": "log", "entity": subsystem, "state": "OK"}
-        insert(admin, "verdict", result(n, **entity, **text))
+        insert(client, "verdict", result(n, **entity, **text))
 
-    assert wait_judged(admin, "a", timeout_s=0) == 2
+    assert wait_judged(client, "a", timeout_s=0) == 2
     judged("DBP1", 2)
     judged("DBP2", 2)  # its processors; it has no ceiling
-    assert wait_judged(admin, "a", timeout_s=0) == 1
+    assert wait_judged(client, "a", timeout_s=0) == 1
     judged("DBP1", 3)
-    assert wait_judged(admin, "a", timeout_s=0) == 0
+    assert wait_judged(client, "a", timeout_s=0) == 0

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from counterflow.pipelines import submission
 from counterflow.pipelines.rules.log_ceiling import RULE, LogState, Parameters, judge
 from counterflow.stack.settings import StackSettings
 from tests.support.flink_line import Record, Results, SettledLine, first_of_each, known, over, total
@@ -647,14 +648,15 @@ def everything() -> Rows:
 
 
 @pytest.fixture(scope="module")
-def line(flink: StackSettings) -> SettledLine:
+def line(flink: StackSettings) -> Iterator[SettledLine]:
     line = SettledLine(flink, 60, recompute, JOBS, parallelism=2)
     assert [found.what for found in line.submit()] == ["started"] * len(JOBS)
     rows = everything()
     for begin in range(0, len(rows), 600):
         line.publish(rows[begin : begin + 600])
         time.sleep(0.4)  # in all, longer than a mini-batch
-    return line
+    yield line
+    submission.cancel(line.cluster, line.jobs)  # its slots
 
 
 def test_every_result_is_exact_whatever_the_order(line: SettledLine) -> None:

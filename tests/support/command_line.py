@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
@@ -29,10 +30,14 @@ def parse(words: Sequence[str], command: click.Command = cli) -> None:
         command.make_context(command.name, list(words)).close()
 
 
+class _Stdin(io.BytesIO):
+    name = "<stdin>"
+
+
 def run(*words: str, stdin: bytes = b"", **variables: str) -> subprocess.CompletedProcess[str]:
     """Run `counterflow` in this process, with these variables of ours and no others; return what it printed."""
     others = {name: value for name, value in os.environ.items() if not name.startswith("COUNTERFLOW_")}
-    with pytest.MonkeyPatch.context() as patched, CliRunner().isolation(stdin) as (out, err, _):
+    with pytest.MonkeyPatch.context() as patched, CliRunner().isolation(_Stdin(stdin)) as (out, err, _):
         patched.setattr(sys, "argv", ["counterflow", *words])
         patched.setattr(os, "environ", others | variables)
         try:

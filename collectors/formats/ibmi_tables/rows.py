@@ -553,6 +553,8 @@ class Reader:
             except ValueError:
                 refused.setdefault(Reason.NOT_A_NUMBER, []).append(f"{name}: {str(value)[:40]!r}")
             if number is not None and described.overflow is not None and number >= described.overflow:
+                if number > described.overflow:
+                    refused.setdefault(Reason.OUT_OF_RANGE, []).append(f"{name}: {number:g}")
                 number = None
             if number is not None and number < 0 and not described.signed:
                 refused.setdefault(Reason.NEGATIVE_DELTA, []).append(f"{name}: {number:g}")

@@ -163,6 +163,9 @@ def items(tree: Tree, state: NjmonState, zone: tzinfo, system: str | None) -> It
         notes.append(_note(Reason.CLOCK_CHANGE, f"the sample before is of {iso(before)}", name, ts))
         follows = False
     elif before:
+        if loop and last.loop is not None and not follows:
+            missing_loops = f"snapshot_loop {loop} after {last.loop}: differences from the sample before are not known"
+            notes.append(_note(Reason.SAMPLE_MISSING, missing_loops, name, ts))
         apart_s = round((ts - before).total_seconds(), 3)
         missing = missing_between(apart_s, last.apart_s) if follows and loop is None else None
         if missing is not None:

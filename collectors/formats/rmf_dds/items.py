@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from counterflow.collectors.formats.rmf_dds import names
@@ -111,7 +111,7 @@ class _Reading:
         if (last := state.seen.get(found.key)) is not None:
             if last == self._ts["ts"]:
                 raise Unusable(Reason.DUPLICATE_ROW, "the interval was read before")
-            if found.end - timedelta(seconds=found.seconds or 0) < datetime.fromisoformat(last):
+            if (found.end - datetime.fromisoformat(last)).total_seconds() < (found.seconds or 0.0):
                 raise Unusable(Reason.LATE_ROW, f"expected an interval after {last}, which was read before")
 
     def needs(self, column: str) -> None:

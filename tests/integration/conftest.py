@@ -1,0 +1,25 @@
+"""What tests against one real server share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from counterflow.base.clickhouse import ClickHouse
+from counterflow.stack.settings import StackSettings
+from tests.support.tables import empty_tables
+
+
+@pytest.fixture
+def client(clickhouse: StackSettings) -> Iterator[ClickHouse]:
+    """The administrator's client of an engine with all tables and no rows, for one test."""
+    with empty_tables(clickhouse) as admin:
+        yield admin
+
+
+@pytest.fixture
+def lander(clickhouse: StackSettings, client: ClickHouse) -> Iterator[ClickHouse]:
+    """The lander's client of the same tables."""
+    with clickhouse.clickhouse("lander") as connected:
+        yield connected
