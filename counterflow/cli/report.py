@@ -11,7 +11,6 @@ import click
 from counterflow.base.inert import inert
 from counterflow.cli._reader import kept, nothing_recorded, on_option, reader
 from counterflow.cli._times import TIME
-from counterflow.cli.study.compare import run_of
 
 if TYPE_CHECKING:
     from counterflow.analysis.studies.compare import Comparison
@@ -63,6 +62,7 @@ def command(
     """
     from counterflow.analysis.findings import findings, worst_first
     from counterflow.analysis.studies.compare import compare
+    from counterflow.analysis.studies.stored import read_run
     from counterflow.dashboards.report.collect import collect
     from counterflow.dashboards.report.written import write
 
@@ -72,7 +72,7 @@ def command(
     if runs:
         wanted = {"baseline": runs[0], "scenario": runs[1], **wanted}
     with reader() as client:
-        comparison = compare([run_of(client, name) for name in runs]) if runs else None
+        comparison = compare([read_run(client, name) for name in runs]) if runs else None
         first, last = _range(client, systems, begin, end, comparison)
         report = collect(client, first, last, systems, wanted)
         if not report.records and comparison is None:
