@@ -102,9 +102,9 @@ def _rules(
     client: ClickHouse, systems: Sequence[str], begin: datetime | None, end: datetime | None, facts: Facts | None
 ) -> Iterator[Answer]:
     from counterflow.analysis.answer import Answer
-    from counterflow.analysis.checks.report import measured, results, with_facts
+    from counterflow.analysis.checks.report import answers, measured, with_facts
 
-    found = [one.answer for one in results(with_facts(measured(client, period(systems, begin, end)), facts, systems))]
+    found = list(answers(with_facts(measured(client, period(systems, begin, end)), facts, systems)))
     yield from found
     why = "no IBM i counters of the system in that period, and no facts about it"
     way_out = command_line("sql systems")

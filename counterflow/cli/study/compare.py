@@ -61,7 +61,7 @@ def command(baseline: str, scenarios: tuple[str, ...], warm_up_s: float | None, 
 def _print(comparison: Comparison, top: int) -> None:
     from counterflow.analysis.studies import written
     from counterflow.analysis.studies.compare import largest
-    from counterflow.analysis.studies.price import FORMULA
+    from counterflow.analysis.studies.formulas import PRICE_PERFORMANCE
 
     out = console()
     out.print(table(list(written.header(comparison.runs))))
@@ -73,5 +73,5 @@ def _print(comparison: Comparison, top: int) -> None:
         out.print(table([dict(written.cells(row, comparison.runs)) for row in shown], name))
         if len(shown) < len(rows):
             out.print("and components that used less: --top", style="dim")
-    for line in (FORMULA, *comparison.formulas) if comparison.formulas else ():
+    for line in (PRICE_PERFORMANCE, *comparison.formulas) if comparison.formulas else ():
         out.print(inert(line), markup=False)
