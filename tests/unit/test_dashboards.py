@@ -6,7 +6,6 @@ import copy
 import json
 import re
 import shutil
-import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -26,7 +25,6 @@ from counterflow.dashboards.build import IMPORTS, dashboard, files, panel, path_
 from counterflow.dashboards.check import check, prometheus_panels
 from counterflow.dashboards.definition import Board, Chart, PrometheusChart, boards, drawings
 from counterflow.dashboards.lint import lint
-from counterflow.dashboards.macros import Range, expand
 
 MOMENTS = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC)
 PANELS = Path(__file__).parent / "panels"
@@ -271,13 +269,6 @@ def test_what_a_board_names_must_be_there(folder: Path) -> None:
     (folder / "charts/nowhere.yaml").write_text((folder / "charts/busy.yaml").read_text())
     definition.charts.cache_clear()
     assert "charts/nowhere.yaml: on no board: put it on one, or remove it" in definition.unknown()
-
-
-def test_the_chart_of_the_documentation_is_one() -> None:
-    text = (Path(__file__).parents[2] / "docs/dashboards.md").read_text()
-    [block] = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
-    example = Chart.model_validate({"name": "example", **yaml.safe_load(textwrap.dedent(block))})
-    assert expand(example.query, Range(*MOMENTS), {"system": "A"})
 
 
 def test_every_board_links_to_every_other_in_the_order_of_work() -> None:
