@@ -173,11 +173,12 @@ def _answer(
     for system, of_system in groupby(sorted(chosen, key=attrgetter("system")), attrgetter("system")):
         landed = line.get(system, {}).get(needed)
         if landed is not None and getattr(plan, needed) is None:
-            found += study(list(of_system), plan._replace(**{needed: landed}))
             option = needed.replace("_", "-")
             click.echo(f"note: {system}: {option} {landed:g}, as it landed; --{option} replaces it", err=True)
+            of_plan = plan._replace(km=landed) if needed == "km" else plan._replace(line_gbits=landed)
         else:
-            found += study(list(of_system), plan)
+            of_plan = plan
+        found += study(list(of_system), of_plan)
     if not found:
         raise _nothing(file, read)
     figures = ({name: figure for name, figure in w.figures.items() if name in names} for w in found)
