@@ -168,7 +168,7 @@ def test_a_board_without_prometheus_knows_no_other_data_source() -> None:
     ],
 )
 def test_a_query_without_a_range_or_with_every_sample_is_named(sql: str, expected: str) -> None:
-    assert any(expected in one for one in unbounded(drawing("lines").model_copy(update={"sql": sql})))
+    assert any(expected in one for one in unbounded(drawing(PANELS / "lines.yaml").model_copy(update={"sql": sql})))
 
 
 @pytest.mark.parametrize(
