@@ -149,8 +149,8 @@ lint: setup ## ruff, mypy, import contracts, dashboards, dataset contracts
 	@.venv/bin/ruff check --quiet && .venv/bin/ruff format --quiet --check
 	@.venv/bin/mypy --no-error-summary
 	@.venv/bin/lint-imports --no-cache > .venv/lint-imports.log || { cat .venv/lint-imports.log; exit 1; }
-	@$(RUN) counterflow dashboards build --check
-	@$(RUN) counterflow schemas check
+	@$(RUN) counterflow dev dashboards build --check
+	@$(RUN) counterflow dev schemas check
 
 golden: setup ## rewrite the expectations of the golden cases, and README's table of formats; review the difference; ARGS="nmon" for one format
 	@$(RUN) tests.golden.rewrite $(ARGS) && $(RUN) docs.generators.formats

@@ -48,7 +48,7 @@ def main() -> None:
         loop = _timed(settings, "consume-and-POST loop", lambda: _loop(settings))
     method = (
         f"{ROWS:,} disk records of {size / ROWS:.0f} bytes in four partitions, transactions of 50,000, rollup and "
-        "ledger on; `counterflow land --until-caught-up` from its assignment to its last commit, wall, "
+        "ledger on; `counterflow dev land --until-caught-up` from its assignment to its last commit, wall, "
         f"{os.cpu_count()} cores shared with broker and engine. Peer: one thread that consumes 50,000, joins, POSTs "
         "and commits, without checks or overlap, into the same tables emptied."
     )
@@ -136,7 +136,7 @@ def _timed(settings: StackSettings, name: str, work: Callable[[], float]) -> flo
 def _land(settings: StackSettings) -> float:
     """Land everything in the topics by the users' command; return the seconds from assignment to last commit."""
     password = str(settings.secrets / "clickhouse-lander")
-    words = ("counterflow", "land", "--until-caught-up", "--clickhouse-url", settings.clickhouse_url)
+    words = ("counterflow", "dev", "land", "--until-caught-up", "--clickhouse-url", settings.clickhouse_url)
     result = subprocess.run(
         (sys.executable, "-m", *words, "--password-file", password),
         stderr=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""Which snapshot the means of processors leave out: one rule for `counterflow summary` and for studies."""
+"""Which snapshot the means of processors leave out: one rule for `counterflow look --summary` and for studies."""
 
 from __future__ import annotations
 

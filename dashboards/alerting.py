@@ -26,7 +26,7 @@ EXAMPLES = FOLDER / "prometheus"
 PROMETHEUS = "prometheus/rules.yml"
 GRAFANA = "grafana/provisioning/alerting/counterflow.yaml"
 
-_HEAD = "# Made of dashboards/alerts/ by `counterflow dashboards build`.\n"
+_HEAD = "# Made of dashboards/alerts/ by `counterflow dev dashboards build`.\n"
 _DATASOURCE = "counterflow-ch"
 _DURATION = r"^\d+[smh]$"
 _FIGURE = (

@@ -25,7 +25,9 @@ QUERY_TIMEOUT_S = 30
 SCRAPE_INTERVAL = "15s"
 """As in the example configuration; `$__rate_interval` is at least four of them."""
 
-_HEAD = "# Made by `counterflow dashboards build`. A `$` begins a variable of the environment: docs/dashboards.md.\n"
+_HEAD = (
+    "# Made by `counterflow dev dashboards build`. A `$` begins a variable of the environment: docs/dashboards.md.\n"
+)
 
 
 def datasources(

@@ -39,21 +39,21 @@ def mappings() -> Mappings:
     return found
 
 
-def filling(dataset: str, of: Mappings) -> dict[str, Mapping[str, str]]:
+def counters_by_source(dataset: str, sources: Mappings) -> dict[str, Mapping[str, str]]:
     """Return what fills the columns of a dataset, by source."""
-    return {source: filled[dataset] for source, filled in of.items() if dataset in filled}
+    return {source: datasets[dataset] for source, datasets in sources.items() if dataset in datasets}
 
 
-def mistakes(of: Mappings, definitions: Mapping[str, Dataset]) -> Iterator[str]:
+def mistakes(sources: Mappings, definitions: Mapping[str, Dataset]) -> Iterator[str]:
     """Yield each dataset and column that a mapping names and no definition has, and each column that no one fills."""
-    for source, datasets in of.items():
-        for name, filled in datasets.items():
+    for source, datasets in sources.items():
+        for name, counters in datasets.items():
             if name not in definitions or definitions[name].role == "view":  # the SELECT of a view fills its columns
                 yield f"mapping of {source}: no agent and no job writes a dataset `{name}`"
             else:
-                unknown = sorted(filled.keys() - definitions[name].all_columns)
+                unknown = sorted(counters.keys() - definitions[name].all_columns)
                 yield from (f"mapping of {source}: {name} has no column `{column}`" for column in unknown)
     for name, dataset in definitions.items():
-        columns = {column for filled in filling(name, of).values() for column in filled}
-        missing = [column for column in dataset.columns if column not in columns and dataset.role != "view"]
+        filled = {column for counters in counters_by_source(name, sources).values() for column in counters}
+        missing = [column for column in dataset.columns if column not in filled and dataset.role != "view"]
         yield from (f"{name}: no mapping fills `{column}`" for column in missing)

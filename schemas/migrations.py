@@ -148,8 +148,7 @@ def migrate(
     Raises
     ------
     CounterflowError : an applied migration was edited, or the database has other tables, migrations of a newer
-        version, or the tables of one server where those of a cluster are to be made, or the reverse; it is left
-        unchanged.
+        version, or tables of the other kind (of one server, of a cluster). The database is left unchanged.
     ClickHouseError : the server refused a statement; a second run begins with the same script.
     """
     wanted = wanted or schema()

@@ -1,7 +1,7 @@
 """Published rules as checks over counters and configuration: one module per group, one function per check.
 
-`counterflow checkup` runs them; docs/checkup.md lists them with their inputs. An input is either a counter, that is a
-column of one of `queries/*.sql`, or a fact that a person states, that is a field in `facts.py`.
+`counterflow doctor SYSTEM` runs them; docs/doctor.md lists them with their inputs. An input is either a counter, that
+is a column of one of `queries/*.sql`, or a fact that a person states, that is a field in `facts.py`.
 """
 
 from __future__ import annotations

@@ -155,7 +155,7 @@ def load(path: Path) -> Facts:
             f"{path}:{_line(tree, e['loc'])}: {'.'.join(map(str, e['loc'])) or 'the file'}: {e['msg']}"
             for e in error.errors()
         ]
-    raise CounterflowError("\n".join(mistakes), hint="docs/checkup.md lists the facts", exit_code=2)
+    raise CounterflowError("\n".join(mistakes), hint="docs/doctor.md lists the facts", exit_code=2)
 
 
 def _line(node: Any, place: tuple[int | str, ...]) -> int:

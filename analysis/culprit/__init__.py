@@ -10,7 +10,11 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+from counterflow.analysis.answer import Answer
 from counterflow.base.clickhouse import ClickHouse
+from counterflow.dashboards.definition import tables_of
+from counterflow.pipelines.rules import rules
+from counterflow.schemas.culprit import behind
 
 QUIET = timedelta(hours=1)
 """The time before a spell, with which the spell is compared."""
@@ -45,6 +49,15 @@ class Change(NamedTuple):
     change: float
     explains_pct: float
 
+    def answer(self, system: str) -> Answer:
+        """Return the change in the shape of every answer; a change warns, but nothing has judged it."""
+        figure = f"{self.before:.4g} before, {self.during:.4g} during, {self.unit}"
+        why = f"explains {self.explains_pct:.1f} % of the change"
+        source = ", ".join(sorted(tables_of(behind(self.measure))))
+        return Answer(
+            "change", system, self.measure, self.name, "warn", False, figure, why, source, None, details=self._asdict()
+        )
+
 
 def changes(client: ClickHouse, system: str, period: Period) -> Iterator[Change]:
     """Yield the changes, measure by measure, the name that explains most first.
@@ -68,14 +81,18 @@ ORDER BY place, explains_pct DESC, name
 """
 
 
-def spell(client: ClickHouse, system: str, rule: str, states: tuple[str, ...], entity: str | None) -> Period | None:
-    """Return the newest spell in which a rule showed one of `states`, with the hour before it; None without any.
+def spell(
+    client: ClickHouse, system: str, rule: str | None, entity: str | None = None, at: datetime | None = None
+) -> Period | None:
+    """Return the newest spell in which a rule (None: any) raised its alarm, with the hour before it; None without any.
+
+    With `at`, the spell covers that time.
 
     The time in question begins with the signal that raised the state: what happened while it was counted is not quiet.
     """
-    found = client.rows(
-        _SPELL, {"param_system": system, "param_rule": rule, "param_entity": entity or "", "param_states": list(states)}
-    )
+    alarms = [f"{name} {state}" for name, of in rules().items() for state in of.alarms if rule in (None, name)]
+    about = {"param_system": system, "param_entity": entity or "", "param_alarms": alarms}
+    found = client.rows(_SPELL, {**about, "param_at": _wire(at) if at else "1970-01-01 00:00:00.000"})
     if not found:
         return None
     begin, end = (
@@ -86,10 +103,24 @@ def spell(client: ClickHouse, system: str, rule: str, states: tuple[str, ...], e
 
 _SPELL = """
 SELECT onset_ts, end_ts FROM counterflow.verdict_spell
-WHERE system = {system:String} AND rule = {rule:String} AND has({states:Array(String)}, state)
+WHERE system = {system:String} AND has({alarms:Array(String)}, concat(toString(rule), ' ', toString(state)))
   AND (empty({entity:String}) OR entity = {entity:String})
+  AND ({at:DateTime64(3, 'UTC')} = toDateTime64(0, 3, 'UTC') OR {at:DateTime64(3, 'UTC')} BETWEEN onset_ts AND end_ts)
 ORDER BY end_ts DESC
 LIMIT 1
+"""
+
+
+def recorded_s(client: ClickHouse, system: str, begin: datetime, end: datetime) -> float:
+    """Return the seconds from the first record of a system between two times to the later one; 0 without any."""
+    parameters = {"param_system": system, "param_begin": _wire(begin), "param_end": _wire(end)}
+    firsts = [datetime.fromisoformat(row["first"]).replace(tzinfo=UTC) for row in client.rows(_RECORDED, parameters)]
+    return (end - max(begin, min(firsts))).total_seconds() if firsts else 0.0
+
+
+_RECORDED = """
+SELECT first_ts AS first FROM counterflow.system_day FINAL
+WHERE system = {system:String} AND first_ts < {end:DateTime64(3, 'UTC')} AND last_ts > {begin:DateTime64(3, 'UTC')}
 """
 
 

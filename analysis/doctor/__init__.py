@@ -15,13 +15,14 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from counterflow.analysis.answer import Answer, Status
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.dashboards.alerting import alerts
 from counterflow.dashboards.definition import boards, charts, metrics_of, tables_of
 from counterflow.pipelines.exporter.watched import watched
 from counterflow.pipelines.jobs import all_jobs
 from counterflow.schemas.definition import Dataset, datasets, published
-from counterflow.schemas.mapping import filling, mappings
+from counterflow.schemas.mapping import counters_by_source, mappings
 
 FOLDER = Path(__file__).parent
 
@@ -30,8 +31,15 @@ LATE = timedelta(minutes=15)
 STOPPED = timedelta(hours=1)
 """Input has stopped if its newest row is older than this."""
 
-RAISES = {"ok": 0, "absent": 0, "unknown": 1, "late": 1, "stopped": 1, "missing": 1}
-"""Statuses of a finding, 1 where somebody must act; `absent` is input that the system never had."""
+STATUSES: dict[str, Status] = {
+    "ok": "pass",
+    "absent": "unknown",
+    "unknown": "unknown",
+    "late": "warn",
+    "stopped": "warn",
+    "missing": "fail",
+}
+"""Status of the answer by the status of a finding; `absent` is input that the system never had."""
 
 
 class Arrival(NamedTuple):
@@ -49,7 +57,7 @@ class Finding(NamedTuple):
     ----------
     kind, subject : `verdict`, `kpi`, `alert` or `board`, and its name.
     entity : the judged thing within the system; None for the system as a whole.
-    status : a key of `RAISES`.
+    status : a key of `STATUSES`.
     since, newest : times of its input; None where there is none.
     why, advice : None where the status is `ok`.
     affects : alerts and boards that depend on a verdict or KPI.
@@ -69,7 +77,16 @@ class Finding(NamedTuple):
     @property
     def raises(self) -> bool:
         """Whether somebody must act."""
-        return bool(RAISES[self.status])
+        return self.status not in ("ok", "absent")
+
+    @property
+    def answer(self) -> Answer:
+        """The finding in the shape of every answer."""
+        newest = f"newest interval ends at {self.newest:%F %T}" if self.newest else None
+        source = ", ".join(_read_by(self)) or None
+        details = {"input": self.status, "since": self.since, "newest": self.newest, "affects": self.affects}
+        judged = self.kind, self.system, self.subject, self.entity, STATUSES[self.status], self.raises
+        return Answer(*judged, newest, self.why, source, self.advice, details=details)
 
 
 def examine(client: ClickHouse, systems: Collection[str] = (), at: datetime | None = None) -> list[Finding]:
@@ -147,6 +164,14 @@ def affected(dataset: str, rule: str | None = None) -> tuple[str, ...]:
     return (*found, *(f"board {name}" for name, board in boards().items() if drawn & set(board.charts)))
 
 
+def _read_by(finding: Finding) -> tuple[str, ...]:
+    """Return the counters from which a verdict or a KPI is computed; none of an alert or a board, which read those."""
+    from counterflow.pipelines.rules import rules
+
+    of = {"verdict": lambda: inputs(rules()[finding.subject].dataset), "kpi": lambda: inputs(finding.subject)}
+    return of[finding.kind]() if finding.kind in of else ()
+
+
 def _required(dataset: Dataset) -> str | None:
     """Return the counters without which there is neither result nor row of a view."""
     return inputs(dataset.dataset)[0] if dataset.counts is None else dataset.counts.requires
@@ -216,7 +241,7 @@ def _verdicts_absent(system: str, arrived: Mapping[str, Arrival]) -> Iterator[Fi
 
 
 def _sources(names: Collection[str]) -> str:
-    return ", ".join(sorted({source for name in names for source in filling(name, mappings())}))
+    return ", ".join(sorted({source for name in names for source in counters_by_source(name, mappings())}))
 
 
 def _superseded(finding: Finding, others: Collection[Finding]) -> bool:

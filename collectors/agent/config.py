@@ -158,8 +158,8 @@ class SqlSource(_Polled):
 
     `packs` are names of built-in packs or files; `intervals` override theirs, by pack or table. `library` is the one
     whose collections are read (default: that of the active collection). `columns` maps columns of datasets to those of
-    its tables, where no publication names them. `verdicts` is the address of the metrics of `counterflow verdicts
-    export`: a pack that waits for a verdict, such as `culprit`, is queried only while these show one on the system.
+    its tables, where no publication names them. `verdicts` is the address of the metrics of `counterflow dev
+    verdicts`: a pack that waits for a verdict, such as `culprit`, is queried only while these show one on the system.
     """
 
     kind: Literal["sql"]

@@ -1,9 +1,11 @@
 """The systems that are queried, as the runner sees them: their answers, each kept until it is committed.
 
 A file can be read again after a lost transaction, an answer cannot: the system would answer something else. So a batch
-that was taken stays here until the commit after its own. It is offered again when the committed state turns out to lack
-it: its transaction was lost, or a broker that went away had forgotten one that it had acknowledged. Only this module
-distinguishes kinds of sources: how a system is queried (`_polled`), and how its answers are read (`read`).
+stays here until the commit after its own. Where the committed state lacks it, it is published again: its transaction
+was lost, or the broker forgot a commit that it had acknowledged.
+
+Only this module distinguishes kinds of sources: how a system is queried (`_polled`), and how its answers are read
+(`read_answer`).
 """
 
 from __future__ import annotations

@@ -137,12 +137,15 @@ class SnapshotInterval(NamedTuple):
 def interval(before: datetime, now: datetime, steps: int, nominal: float | None) -> SnapshotInterval:
     """Return how long the snapshot at `now` is, `steps` snapshots after the one at `before`.
 
-    The difference of the stamps counts: recorders drift, and a suspended machine really has a long interval. Only
-    where the clock itself moved - backwards, or by the hour of a daylight saving change that the configured zone
-    does not have, give or take half an interval and ten minutes at most - is it the nominal interval of the recording.
+    The difference of the stamps counts: recorders drift, and a suspended machine really has a long interval. Where the
+    clock itself moved, the nominal interval of the recording counts instead: the clock went back, or it moved by the
+    hour of a daylight saving change that the configured zone does not have. Such a move may differ from an hour by half
+    an interval, and by ten minutes at most.
     """
     elapsed = (now - before).total_seconds()
-    if elapsed <= 0:
+    if elapsed == 0:
+        return SnapshotInterval(nominal, "the stamp of the preceding snapshot is the same")
+    if elapsed < 0:
         return SnapshotInterval(nominal, f"the clock went back {-elapsed:g} s since the preceding snapshot")
     if nominal is not None:
         excess = elapsed - steps * nominal

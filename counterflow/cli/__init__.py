@@ -1,20 +1,18 @@
-"""The command line: one module per command, found by its file name.
+"""The command line: one module per command, found by its file name; a folder is a group of them.
 
-`counterflow jobs rerun` is the click group `command` in `cli/jobs.py`. A module is imported only when its command is
-called, so `counterflow parse` never loads the stack. A dash in a command is an underscore in its module.
+`counterflow jobs rerun` is in the click group `command` of `cli/jobs.py`, `counterflow dev land` is `command` of
+`cli/dev/land.py`. A module is imported only when its command is called, so `counterflow look` never loads the stack.
 """
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 import sys
 
 import click
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
-from counterflow.cli._group import Group
+from counterflow.cli._group import Folder
 
 _EXTRAS = {
     "aiohttp": "remote",
@@ -32,31 +30,18 @@ _EXTRAS = {
 
 
 _SECTIONS = {
-    "Look at files": ("look", "summary", "parse", "bundle"),
-    "Run the line": ("demo", "watch", "up", "status", "down", "publish", "fetch", "agent", "simulate"),
-    "Ask": ("sql", "report", "culprit", "checkup", "rules"),
-    "Study": ("study", "whatif"),
-    "Keep it healthy": ("doctor", "audit", "deadletter", "jobs", "backup", "restore"),
+    "Read files": ("look", "bundle"),
+    "Find what is wrong": ("doctor", "audit", "deadletter"),
+    "Ask and show": ("sql", "report", "study", "whatif", "rules"),
+    "Run": ("demo", "up", "status", "down", "publish", "fetch", "agent", "jobs", "backup", "dev"),
 }
-"""Commands by purpose, in the order of use; all others are for those who operate the parts or build on them."""
-_OTHERS = "Operate and build on the parts"
+"""Commands by purpose, in the order of use."""
 
 
-class _Commands(Group):
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(m.name.replace("_", "-") for m in pkgutil.iter_modules(__path__) if m.name[0] != "_")
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.list_commands(ctx):
-            return None
-        module = importlib.import_module(f"{__name__}.{cmd_name.replace('-', '_')}")
-        command: click.Command = module.command
-        return command
-
+class _Commands(Folder):
     def sections(self, names: list[str]) -> dict[str, tuple[str, ...]]:
         """Return the commands by purpose."""
-        named = {name for of in _SECTIONS.values() for name in of}
-        return {**_SECTIONS, _OTHERS: tuple(name for name in names if name not in named)}
+        return _SECTIONS
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -1,4 +1,4 @@
-"""Shared by `parse`, `summary` and `publish`: file arguments, time zone, progress and exit status."""
+"""Shared by `look` and `publish`: file arguments, time zone, progress and exit status."""
 
 from __future__ import annotations
 

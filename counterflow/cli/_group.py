@@ -1,6 +1,10 @@
-"""A group of commands whose help cuts no description, and whose errors suggest similar names."""
+"""Groups of commands whose help cuts no description, and whose errors suggest similar names."""
 
 from __future__ import annotations
+
+import importlib
+import pkgutil
+import sys
 
 import click
 
@@ -28,3 +32,26 @@ class Group(click.Group):
 
     def sections(self, names: list[str]) -> dict[str, tuple[str, ...]]:
         return {"Commands": tuple(names)}
+
+
+class Folder(Group):
+    """The commands of a package: the click command `command` of each module, imported when it is called.
+
+    The package is the one that defines the group, so `counterflow dev land` is `command` in `cli/dev/land.py`.
+    """
+
+    @property
+    def _package(self) -> str:
+        assert self.callback is not None  # noqa: S101 - a group is a decorated function
+        return self.callback.__module__
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the modules."""
+        return sorted(m.name for m in pkgutil.iter_modules(sys.modules[self._package].__path__) if m.name[0] != "_")
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of a module; None where there is none."""
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        command: click.Command = importlib.import_module(f"{self._package}.{cmd_name}").command
+        return command

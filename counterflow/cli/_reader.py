@@ -99,7 +99,7 @@ def connected(user: str, *, exit_code: int, home: Path | None = None) -> Iterato
             f"no answer from {settings.clickhouse_url}", hint=UNREACHED, exit_code=exit_code
         ) from None
     except ClickHouseError as error:
-        raise CounterflowError(str(error), hint="counterflow migrate", exit_code=exit_code) from None
+        raise CounterflowError(str(error), hint="counterflow dev migrate", exit_code=exit_code) from None
 
 
 @contextmanager

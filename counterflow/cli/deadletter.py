@@ -47,7 +47,7 @@ _json = click.option("--json", "as_json", is_flag=True, help="One JSON object a 
 
 @click.group(cls=Group)
 def command() -> None:
-    """List and show rejected records; publish them again, or drop them for a reason."""
+    """List rejected records, publish them again, or drop them."""
 
 
 @command.command("list")

@@ -51,16 +51,42 @@ class Input(NamedTuple):
     is_flag=True,
     help="Start and stop nothing: use a running stack, such as the containers of compose.yaml.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object at the end.")
 @click.option("--start", type=TIME, help="Begin the stories then, UTC.  [default: they end now]")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object at the end.")
+@click.option("--live", "is_live", is_flag=True, help="Send this Linux machine's own counters, and show the answers.")
+@click.option("--interval", "interval_s", type=click.IntRange(1, 3600), help="With --live, seconds per snapshot.  [2]")
+@click.option("--seconds", type=click.IntRange(1), help="With --live, stop after this time.  [default: at Ctrl-C]")
 @click.pass_context
-def command(ctx: click.Context, keep: bool, running: bool, as_json: bool, start: datetime | None) -> None:
-    """Bring the stack up, send sample recordings and simulated stories through it, print the answers, stop everything.
+def command(
+    ctx: click.Context,
+    keep: bool,
+    running: bool,
+    start: datetime | None,
+    as_json: bool,
+    is_live: bool,
+    interval_s: int | None,
+    seconds: int | None,
+) -> None:
+    """Send recordings and simulated stories through the whole line.
 
-    The stories end now, so that boards show them when opened; the last lines link to each, with its time.
+    Brings a stack up, prints the answers, and stops everything. The stories end now, so that boards show them when
+    opened; the last lines link to each, with its time. With --live, nmon records this machine until Ctrl-C.
 
     Exit status 1: a record was lost, or a result is incomplete.
     """
+    if is_live:
+        if running or start or as_json:
+            raise click.UsageError("--running, --start and --json are of the stories, not of --live")
+        from counterflow.cli._live import live
+
+        live(interval_s or 2, seconds, keep=keep)
+    elif interval_s or seconds:
+        raise click.UsageError("--interval and --seconds need --live")
+    else:
+        _send_stories(ctx, keep, running, start, as_json)
+
+
+def _send_stories(ctx: click.Context, keep: bool, running: bool, start: datetime | None, as_json: bool) -> None:
     from counterflow.base.logs import configure
     from counterflow.stack import lifecycle
     from counterflow.stack.settings import StackSettings
@@ -98,8 +124,8 @@ def _run(
     settings: Any, recordings: list[Path], start: datetime | None, out: Console, seconds: dict[str, float]
 ) -> tuple[bool, dict[str, Any]]:
     from counterflow.analysis.queries import queries, run_stored
-    from counterflow.cli.report import write
     from counterflow.collectors.agent.publish import publish_files
+    from counterflow.dashboards.report.written import write
     from counterflow.stack.account import wait_computed, wait_judged, wait_landed
 
     agent_id = f"demo-{secrets.token_hex(4)}"

@@ -19,8 +19,9 @@ from counterflow.base.inert import inert
 )
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a file instead of its path.")
 def command(addresses: tuple[str, ...], to: Path, every_s: int | None, as_json: bool) -> None:
-    """Mirror files of https://, s3:// and sftp:// addresses into a folder, where an agent may follow them.
+    """Mirror remote files into a folder that an agent may follow.
 
+    From https://, s3:// and sftp:// addresses.
     A file that grows is appended to, an interrupted copy is resumed. SFTP checks host keys. Needs the extra `remote`.
     """
     import orjson

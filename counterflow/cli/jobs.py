@@ -25,7 +25,7 @@ _names = click.argument("names", metavar="[JOB]...", nargs=-1)
 
 @click.group(cls=Group)
 def command() -> None:
-    """Submit, list, cancel and rerun the Flink jobs that compute the results."""
+    """Submit, list, cancel and rerun the jobs that compute results."""
 
 
 @command.command()

@@ -10,7 +10,7 @@ import webbrowser
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
-from functools import reduce
+from functools import partial, reduce
 from itertools import chain, islice
 from operator import add
 from pathlib import Path
@@ -33,7 +33,9 @@ from counterflow.cli._files import (
     given,
     lies_beside,
     local,
+    read_all,
     reading_options,
+    recordings,
     report_beside,
     report_needs,
     report_unread,
@@ -56,16 +58,69 @@ _MAIN = {"system_cpu": "no processors", "pool": "no memory", "disk": "no disks"}
 _OTHERS = "for {:,} more, `look --keep DIR`, then `report --on DIR --system NAME`."
 
 
+def _list(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
+    from counterflow.collectors.formats import summaries
+
+    if wanted:
+        table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+        for name, text in summaries().items():
+            table.add_row(name, Text(text))
+        console().print(table)
+        ctx.exit()
+
+
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=Given())
+@click.argument("files", nargs=-1, required=True, type=Given())
+@click.option("--summary", is_flag=True, help="Each file's figures and data quality on one screen.")
+@click.option("--records", is_flag=True, help="Its records and anomalies, one JSON object a line.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a finding, or a summary.")
 @reading_options
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Write report.html into this folder.")
-@click.option("--open", "opened", is_flag=True, help="Show the report in the browser; without --out it is temporary.")
+@click.option("--open", "opened", is_flag=True, help="Show the report in the browser.")
 @click.option("--keep", type=click.Path(file_okay=False, path_type=Path), help="Keep the database; read what is new.")
 @click.option("--export", type=click.Path(file_okay=False, path_type=Path), help="Write each dataset as Parquet.")
-@click.option("--json", "as_json", is_flag=True, help="One JSON object a finding.")
+@click.option(
+    "--formats", is_flag=True, is_eager=True, expose_value=False, callback=_list, help="List the formats, and stop."
+)
 @click.pass_context
 def command(
+    ctx: click.Context,
+    files: tuple[Path, ...],
+    summary: bool,
+    records: bool,
+    as_json: bool,
+    zone: ZoneInfo,
+    date_order: str | None,
+    at: datetime | None,
+    system: str | None,
+    out: Path | None,
+    opened: bool,
+    keep: Path | None,
+    export: Path | None,
+) -> None:
+    """Read files and folders, and state what limited their systems.
+
+    Needs no service, no network and no root. A folder stands for all files below it.
+
+    Exit status 0: every file was read; 1: a file gave no figures; 2: none did, or a folder cannot be written to.
+    """
+    if not (summary or records):
+        ctx.exit(1 if _look(ctx, files, zone, date_order, at, system, out, opened, keep, export, as_json) else 0)
+    if summary and records:
+        raise click.UsageError("give --summary or --records, not both")
+    if out or opened or keep or export:
+        raise click.UsageError("--out, --open, --keep and --export are of the findings, not of --summary or --records")
+    read = partial(read_all, named=files, zone=zone, system=system, date_order=date_order, at=at)
+    if records:
+        from counterflow.cli._records import write
+
+        ctx.exit(1 if write(recordings(files), read) else 0)
+    from counterflow.cli._summary import summarise
+
+    ctx.exit(1 if summarise(recordings(files), read, as_json=as_json) else 0)
+
+
+def _look(
     ctx: click.Context,
     paths: tuple[Path, ...],
     zone: ZoneInfo,
@@ -77,11 +132,8 @@ def command(
     keep: Path | None,
     export: Path | None,
     as_json: bool,
-) -> None:
-    """Read files and folders and state what limited their systems: no services, no network, no root.
-
-    Exit status 0: every file was read; 1: a file gave no figures; 2: none did, or a folder cannot be written to.
-    """
+) -> int:
+    """Compute and print the findings, and write what options request; return the number of files without figures."""
     from counterflow.look.database import Database
 
     signal.signal(signal.SIGTERM, _end)
@@ -125,7 +177,7 @@ def command(
                     webbrowser.open(page.resolve().as_uri())
             elif sys.stdout.isatty() and not as_json:
                 errors.print("note: `--open` shows the report with its charts, `--out FOLDER` writes it", markup=False)
-    ctx.exit(1 if unread else 0)
+    return unread
 
 
 def _end(number: int, _frame: object) -> None:
@@ -178,7 +230,7 @@ def _without_interval(read: list[Read], names: Mapping[Path, str]) -> Counterflo
         return CounterflowError("no file holds an interval", exit_code=2)
     first, more = settings[0], len(settings) - 1
     holds = f"{first.name} holds settings alone" + (f", as do {_files(more)} more" if more else "")
-    hint = f"counterflow parse {'-' if first.path in names else quote(str(first.path))}"
+    hint = f"counterflow look --records {'-' if first.path in names else quote(str(first.path))}"
     return CounterflowError(f"no file holds an interval: {holds}", hint=f"{hint} shows what it gives", exit_code=2)
 
 
@@ -239,15 +291,15 @@ def _report_unread(read: list[Read], named: tuple[Path, ...]) -> int:
         report_unread(one.name, one.line, one.error or "")
     if (more := len(unread) - _SHOWN) > 0:
         errors.print(
-            f"error: {more:,} more file{'s' if more > 1 else ''} gave no record; `counterflow parse` names all"
+            f"error: {more:,} more file{'s' if more > 1 else ''} gave no record; `counterflow look --records` names all"
         )
     return len(unread)
 
 
 def _write_report(client: ClickHouse, measured: Mapping[str, Measured], found: list[Finding], folder: Path) -> Path:
     from counterflow.analysis.findings import worst_first
-    from counterflow.cli.report import write
     from counterflow.dashboards.report.collect import collect
+    from counterflow.dashboards.report.written import write
     from counterflow.look.chapters import chapters
 
     by_system = worst_first(found)

@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
-import msgspec
 import orjson
 
 from counterflow.base.errors import CounterflowError
 from counterflow.cli._group import Group
 from counterflow.cli._reader import F, on_option, reader
-from counterflow.cli._side_by_side import Lines, numbered, side_by_side
 from counterflow.cli._table import console, table
 from counterflow.cli._times import TIME
-from counterflow.pipelines.rules import Rule, Verdict, _row, rules, with_settings
+from counterflow.pipelines.rules import Rule, rules, with_settings
 
 if TYPE_CHECKING:
-    from counterflow.analysis.score import Judged
+    from counterflow.analysis.replay import Given
     from counterflow.pipelines.rules.learned import Limit
-
-# the judged entity, its interval, and the columns printed beside the verdict
-Given = tuple[tuple[str, ...], Any, dict[str, Any]]
 
 
 class RuleName(click.ParamType[Rule[Any, Any, Any]]):
@@ -60,7 +54,7 @@ def _intervals(command: F) -> F:
 
 @click.group(cls=Group)
 def command() -> None:
-    """List and show the verdict rules, and replay one over intervals before it pages anyone."""
+    """Show the verdict rules, replay them, and learn their limits."""
 
 
 @command.command("list")
@@ -103,6 +97,8 @@ def replay(
 
     With --score, one line for each set of parameters: precision, recall, minutes of lead and of false alarm.
     """
+    from counterflow.analysis.replay import replayed
+
     parameters = _parameters(rule, settings)
     if sweeps and spells is None:
         raise click.UsageError("--sweep goes with --score")
@@ -113,14 +109,8 @@ def replay(
         if spells is not None:
             _print(list(_scores(rule, settings, sweeps, given, spells)), as_json)
         return
-    if source is not None and begin is None and end is None and as_json and (path := Path(source.name)).is_file():
-        sys.stdout.buffer.writelines(side_by_side(path, _share_of(rule), partial(_answers, rule, parameters, path)))
-        return
-    judged = _replayed(rule, parameters, _given_rows(rule, source, begin, end))
-    if as_json:
-        sys.stdout.buffer.writelines(_json_lines(judged))
-    else:
-        _print(list(judged), as_json)
+    rows = replayed(rule, parameters, _given_rows(rule, source, begin, end))
+    _print(rows, as_json)
 
 
 @command.command()
@@ -140,19 +130,13 @@ def learn(
 
     A learned limit warns at most. One that --site has written is configured: it may be critical from then on.
     """
+    from counterflow.analysis.replay import learned
+
     if site is not None and rule.name != "log_ceiling":
         raise click.BadParameter("the site file has ceilings of logs alone", param_hint="--site")
     parameters = _parameters(rule, settings)
-    states: dict[tuple[str, ...], Any] = {}
-    found: dict[Any, tuple[Limit, datetime]] = {}
-    for entity, interval, _ in _given_rows(rule, source, begin, end):
-        states[entity], _ = rule.judge(parameters, states.get(entity, rule.start), interval)
-        limit = rule.learned(parameters, states[entity])
-        if limit is not None:
-            found[entity, states[entity].learned.configuration] = limit, interval.ts
     rows = []
-    for (entity, configuration), (limit, ts) in found.items():
-        row = dict(zip(rule.entity, entity, strict=False)) | dict(zip(rule.configuration, configuration, strict=False))
+    for row, limit, ts in learned(rule, parameters, _given_rows(rule, source, begin, end)):
         rows.append({**row, "until": ts.astimezone(UTC).isoformat(), **limit.as_json(rule.learned_as)})
         if site is not None and limit.usable:
             _write_ceiling(site, row, ts, limit)
@@ -174,33 +158,27 @@ def _write_ceiling(site: Path, row: dict[str, Any], ts: datetime, limit: Limit) 
 def _given_rows(
     rule: Rule[Any, Any, Any], source: BinaryIO | None, begin: datetime | None, end: datetime | None
 ) -> Iterator[Given]:
+    from counterflow.analysis.replay import read_lines, read_stored
+
     if source is not None and begin is None and end is None:
-        return _lines(rule, source.name, numbered(source))
+        return read_lines(rule, source.name, source)
     if source is None and begin is not None and end is not None:
         if end <= begin:
             raise click.BadParameter(f"{end} is not after {begin}", param_hint="--to")
-        return _stored(rule, begin, end)
+        with reader() as client:
+            return iter(read_stored(rule, client, begin, end))
     raise click.UsageError("give either --input FILE or both --from and --to")
-
-
-def _judged(rule: Rule[Any, Any, Any], parameters: Any, rows: Iterable[Given]) -> Iterator[Judged]:
-    from counterflow.analysis.score import Judged
-
-    states: dict[tuple[str, ...], Any] = {}
-    for entity, interval, _ in rows:
-        states[entity], verdict = rule.judge(parameters, states.get(entity, rule.start), interval)
-        alarm = str(verdict.state) in rule.alarms
-        yield Judged(entity[0], entity[1], interval.ts, interval.interval_s or 0.0, str(verdict.state), alarm)
 
 
 def _scores(
     rule: Rule[Any, Any, Any], settings: tuple[str, ...], sweeps: tuple[str, ...], rows: list[Given], spells: Path
 ) -> Iterator[dict[str, Any]]:
+    from counterflow.analysis.replay import judged
     from counterflow.analysis.score import read_spells, score
 
     labelled = read_spells(spells)
     for point in product(*(_values(sweep) for sweep in sweeps)):
-        found = score(_judged(rule, _parameters(rule, (*settings, *point)), rows), labelled)
+        found = score(judged(rule, _parameters(rule, (*settings, *point)), rows), labelled)
         figures = {name: round(v, 4) if isinstance(v, float) else v for name, v in found._asdict().items()}
         yield {**dict(setting.split("=", 1) for setting in point), **figures}
 
@@ -222,6 +200,7 @@ def _draw(rule: Rule[Any, Any, Any], parameters: Any, rows: list[Given], picture
     """Draw the states of each entity as bars over time."""
     import vl_convert
 
+    from counterflow.analysis.replay import judged
     from counterflow.dashboards.definition import looks
 
     values = [
@@ -231,7 +210,7 @@ def _draw(rule: Rule[Any, Any, Any], parameters: Any, rows: list[Given], picture
             "entity": f"{one.system} / {one.entity}",
             "state": one.state,
         }
-        for one in _judged(rule, parameters, rows)
+        for one in judged(rule, parameters, rows)
     ]
     colours = {state: looks().colours[looks().states[state]] for state in rule.states}
     picture.write_text(
@@ -258,118 +237,6 @@ def _draw(rule: Rule[Any, Any, Any], parameters: Any, rows: list[Given], picture
     )
 
 
-def _answers(rule: Rule[Any, Any, Any], parameters: Any, path: Path, lines: Lines) -> Iterator[bytes]:
-    """Return the verdict on each line of a file; the lines must include all lines of an entity."""
-    return _json_lines(_replayed(rule, parameters, _lines(rule, str(path), lines)))
-
-
-def _share_of(rule: Rule[Any, Any, Any]) -> Callable[[bytes], int]:
-    """Return a function that numbers entities as they appear, for even shares; an invalid line gets 0."""
-    text = str | None
-    fields = [(name, text, None) for name in (*rule.entity, *([rule.kind] if rule.kind else []))]
-    decode = msgspec.json.Decoder(msgspec.defstruct("Entity", fields)).decode
-    astuple = msgspec.structs.astuple
-    numbers: dict[tuple[str | None, ...], int] = {}
-
-    def share_of(line: bytes) -> int:
-        try:
-            return numbers.setdefault(astuple(decode(line)), len(numbers))
-        except (msgspec.DecodeError, ValueError):
-            return 0
-
-    return share_of
-
-
-def _replayed(rule: Rule[Any, Any, Any], parameters: Any, rows: Iterator[Given]) -> Iterator[dict[str, Any]]:
-    """Judge each row with the state of its entity; yield the columns to print."""
-    states: dict[tuple[str, ...], Any] = {}
-    for entity, interval, shown in rows:
-        verdict: Verdict
-        states[entity], verdict = rule.judge(parameters, states.get(entity, rule.start), interval)
-        shown["state"], shown["signal"], shown["stale"], shown["reason"], _ = verdict
-        yield shown
-
-
-def _lines(rule: Rule[Any, Any, Any], name: str, lines: Lines) -> Iterator[Given]:
-    """Read JSON lines of a file; only a line that the fast reader rejects is diagnosed."""
-    read = _reader(rule)
-    for number, line in lines:
-        try:
-            yield read(line)
-        except (msgspec.DecodeError, ValueError):
-            place = f"{name}:{number}"
-            try:
-                columns = orjson.loads(line)
-            except orjson.JSONDecodeError as error:
-                raise CounterflowError(f"{place}: expected a JSON object, found {error}", exit_code=2) from None
-            if not isinstance(columns, dict):
-                detail = f"{place}: expected a JSON object, found {line[:80]!r}"
-                raise CounterflowError(detail, exit_code=2) from None
-            yield _given(rule, columns, place)
-
-
-def _reader(rule: Rule[Any, Any, Any]) -> Callable[[bytes], Given]:
-    """Return a fast reader of JSON lines whose columns are all valid; it raises for any other line."""
-    text = Annotated[str, msgspec.Meta(min_length=1)]
-    fields = [(name, *_type(column)) for name, column in rule.columns.items()]
-    fields += [(name, text, msgspec.NODEFAULT) for name in rule.entity]
-    if rule.kind is not None:
-        fields.append((rule.kind, text | None, None))
-    decode = msgspec.json.Decoder(msgspec.defstruct("Row", fields, kw_only=True)).decode
-    astuple, instant, made, named = msgspec.structs.astuple, _row.instant, rule.made, ("ts", *rule.entity)
-    first = len(rule.columns)
-    moments = [n for n, column in enumerate(rule.columns.values()) if n and isinstance(column, _row.Moment)]
-
-    def read(line: bytes) -> Given:
-        ts, *values = astuple(decode(line))
-        entity = tuple([value for value in values[first - 1 :] if value is not None])
-        for n in moments:
-            values[n - 1] = None if values[n - 1] is None else instant(values[n - 1])
-        return entity, made(instant(ts), *values[: first - 1]), dict(zip(named, (ts, *entity), strict=False))
-
-    return read
-
-
-def _type(column: _row.Column) -> tuple[Any, Any]:
-    """Return the JSON type of a valid column, and its default."""
-    match column:
-        case _row.Moment(needed):
-            return (str, msgspec.NODEFAULT) if needed else (str | None, None)
-        case _row.Flag():
-            return bool, False
-        case _row.OneOf(allowed):
-            return Literal[allowed] | None, None
-        case _row.Number(least, above, needed):
-            bound = msgspec.Meta(gt=above) if above > least else msgspec.Meta(ge=max(least, -sys.float_info.max))
-            found = Annotated[float, bound]
-            return (found, msgspec.NODEFAULT) if needed else (found | None, None)
-
-
-def _given(rule: Rule[Any, Any, Any], columns: dict[str, Any], place: str) -> Given:
-    """Return the entity and interval of a row by column name, and the columns to print."""
-    try:
-        shown = {column: columns.get(column) for column in ("ts", *rule.entity)}
-        return rule.entity_of(columns), rule.interval(columns), shown
-    except ValueError as error:
-        raise CounterflowError(f"{place}: {error}", hint="fix or remove it", exit_code=2) from None
-
-
-def _stored(rule: Rule[Any, Any, Any], begin: datetime, end: datetime) -> Iterator[Given]:
-    """Read the rows that the rule's job judges, in order of time; columns are named as in the JSON lines."""
-    from counterflow.pipelines.jobs import all_jobs
-
-    order = ", ".join(("ts", *rule.entity, *([rule.kind] if rule.kind else [])))
-    statement = f"SELECT * FROM ({all_jobs()[rule.name].batch}) ORDER BY {order}"
-    times = {
-        f"param_{name}": f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
-        for name, moment in (("from", begin), ("to", end))
-    }
-    with reader() as client:
-        rows = client.rows(statement, {**times, "date_time_output_format": "iso"})
-    for columns in rows:
-        yield _given(rule, columns, f"counterflow.{rule.dataset}, {columns['ts']}")
-
-
 def _parameters(rule: Rule[Any, Any, Any], settings: tuple[str, ...]) -> Any:
     pairs = {}
     for setting in settings:
@@ -383,12 +250,10 @@ def _parameters(rule: Rule[Any, Any, Any], settings: tuple[str, ...]) -> Any:
         raise click.BadParameter(str(error), param_hint="--set") from None
 
 
-def _print(rows: list[dict[str, Any]], as_json: bool) -> None:
+def _print(rows: Iterable[dict[str, Any]], as_json: bool) -> None:
+    """Print rows as they come as JSON lines; as a table, which needs them all, once they are complete."""
     if as_json:
-        sys.stdout.buffer.writelines(_json_lines(rows))
+        sys.stdout.buffer.writelines(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
     else:
-        console().print(table(rows) if rows else "no rows")
-
-
-def _json_lines(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
-    return (orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
+        shown = list(rows)
+        console().print(table(shown) if shown else "no rows")

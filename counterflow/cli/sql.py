@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import datetime
 from difflib import get_close_matches
 from itertools import islice
@@ -64,7 +64,7 @@ def command(
     form: str | None,
     as_json: bool,
 ) -> None:
-    """Run QUERY, a statement or the name of a stored query; without one, list the stored queries."""
+    """Run a statement or a stored query; without one, list these."""
     stored = queries()
     if query is None:
         out = console()
@@ -79,9 +79,7 @@ def command(
     if query in stored:
         query, settings = stored[query].sql, restricted(systems, since, until)
     elif query.isidentifier():
-        near = get_close_matches(query, stored, 1)
-        hint = f"did you mean {near[0]}?" if near else f"{command_line('sql')} lists them"
-        raise CounterflowError(f"no stored query is called {query}", hint=hint, exit_code=2)
+        raise CounterflowError(f"no stored query is called {query}", hint=_meant(query, stored), exit_code=2)
     elif systems or begin or end:
         raise click.UsageError("--system, --from and --to restrict a stored query; a statement has its own WHERE")
     wanted = FORMATS["jsonl" if as_json else form or ("table" if sys.stdout.isatty() else "tsv")]
@@ -95,6 +93,17 @@ def command(
                     _copy(pieces)
         except ClickHouseError as error:
             raise _explained(client, query, error) from None
+
+
+def _meant(word: str, stored: Collection[str]) -> str:
+    """Return the hint for a word that is no stored query: the table of that name, or the nearest query."""
+    from counterflow.schemas.definition import datasets
+
+    if word in datasets():
+        statement = f'sql "SELECT * FROM counterflow.{word} LIMIT 10"'
+        return f"it is a table: {command_line(statement)}"
+    near = get_close_matches(word, stored, 1)
+    return f"did you mean {near[0]}?" if near else f"{command_line('sql')} lists them"
 
 
 def _copy(pieces: Iterator[bytes]) -> None:
@@ -124,7 +133,7 @@ def _explained(client: ClickHouse, statement: str, error: ClickHouseError) -> Co
     text, _, meant = re.sub(r"\ACode: \d+\. DB::Exception: ", "", str(error)).partition(" Maybe you meant")
     text = re.sub(r"(failed at position .*?\)): .*", r"\1", _NOISE.split(text)[0], flags=re.DOTALL)
     text = " ".join(text.split()).rstrip(".:")
-    names = re.findall(r"[\w.]*\w", re.split(r"[](]", meant)[0])
+    names = re.findall(r"[\w.]*\w", re.split(r"[](?]", meant)[0])
     cutoff = 0 if names else 0.6
     # The engine suggests no aggregate function, and no name that differs by more than two letters.
     if error.code in _NAMES and (error.code == 46 or not names):

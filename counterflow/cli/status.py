@@ -12,7 +12,10 @@ import click
 @click.option("--home", type=click.Path(path_type=Path), help="Home of the stack. [default: ./.counterflow]")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
 def command(home: Path | None, as_json: bool) -> None:
-    """Show the parts of the stack; exit status 1: one of them does not work."""
+    """Show the parts of the stack, and whether each works.
+
+    Exit status 1: one of them does not.
+    """
     from counterflow.stack.lifecycle import status
     from counterflow.stack.settings import StackSettings
 

@@ -33,7 +33,10 @@ _LOOK_S = 5.0
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 @click.option("--foreground", is_flag=True, help="Stay until SIGTERM, then stop everything, as a container does.")
 def command(home: Path | None, as_json: bool, foreground: bool, **ports: int | None) -> None:
-    """Start Kafka, Flink and ClickHouse on this machine; the first start installs them."""
+    """Start Kafka, Flink and ClickHouse on this machine.
+
+    The first start installs them.
+    """
     from counterflow.cli._table import console
     from counterflow.stack.lifecycle import status, up
     from counterflow.stack.settings import StackSettings

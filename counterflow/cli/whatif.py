@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 import orjson
@@ -18,8 +20,10 @@ from counterflow.cli._reader import command_line, on_option, period, period_opti
 from counterflow.cli._table import console, table
 
 if TYPE_CHECKING:
-    from counterflow.analysis.studies.mirror import Mix, Workload
+    from counterflow.analysis.studies.mirror import Mix, Plan, Workload
     from counterflow.base.clickhouse import Settings
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _Number(click.FloatRange):
@@ -29,31 +33,52 @@ class _Number(click.FloatRange):
         return self.fail(f"{value} is not a number", param, ctx) if math.isnan(number) else number
 
 
-_MIXES = """
-SELECT ts, interval_s, system, grouping, name, reads, read_for_update, inserts, other, commits, rollbacks, exposure_pct
-FROM counterflow.io_mix FINAL
-WHERE grouping IN ('partition', {grouping:String}) AND ts >= {from:DateTime64(3)} AND ts < {to:DateTime64(3)}
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-ORDER BY system, grouping, name, ts
-"""
-
-
 @click.group(cls=Group)
 def command() -> None:
-    """Apply published measurements to measured workloads; each figure has its assumption and source."""
+    """Estimate the cost of a change from measured workloads.
+
+    Published measurements are applied to them; each figure has its assumption and source.
+    """
+
+
+def _of_workloads(command: F) -> F:
+    """Give a command the options that choose workloads, and how they are printed."""
+    file_help = "JSON lines with columns of `io_mix`, not ClickHouse."
+    grouping_help = "Grouping of `io_mix`, one workload a name."
+    for option in (
+        click.option("--json", "as_json", is_flag=True, help="All workloads, one JSON object a line."),
+        click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, help="Workloads per table."),
+        click.option("--grouping", default="generic_job", show_default=True, help=grouping_help),
+        click.option("--input", "file", type=click.Path(path_type=Path), help=file_help),
+        period_options,
+        on_option,
+    ):
+        command = option(command)
+    return command
+
+
+def _of_distance(command: F) -> F:
+    """Give a command the options of the distance between the nodes."""
+    trips = click.option("--round-trips", type=_Number(2, 100), default=2.0, show_default=True, help="Per row change.")
+    return click.option("--km", type=_Number(0, 20_000), help="Length of the line between the nodes.")(trips(command))
 
 
 @command.command()
-@on_option
-@period_options
-@click.option(
-    "--input", "file", type=click.Path(path_type=Path), help="JSON lines with columns of `io_mix`, not ClickHouse."
-)
-@click.option("--grouping", default="generic_job", show_default=True, help="Grouping of `io_mix`, one workload a name.")
-@click.option("--km", type=_Number(0, 20_000), help="Length of the line between the nodes.")
-@click.option("--round-trips", type=_Number(2, 100), default=2.0, show_default=True, help="Per row change.")
-@click.option("--row-bytes", type=_Number(1, 1e6), default=1301.0, show_default=True, help="Length of a row.")
+@_of_distance
+@_of_workloads
+def mirror(km: float | None, round_trips: float, **chosen: Any) -> None:
+    """How much of each workload would Db2 Mirror touch, and how long would it wait?
+
+    Each figure comes with its assumption and source, and a wait from low to high. docs/whatif.md has the model.
+    """
+    from counterflow.analysis.studies.mirror import OF_WORKLOADS, Plan
+
+    _answer(OF_WORKLOADS, Plan(km=km, round_trips=round_trips), **chosen)
+
+
+@command.command()
 @click.option("--line-gbits", type=_Number(0.001, 1e5), help="Rate of the RoCE port each way, Gb/s.")
+@click.option("--row-bytes", type=_Number(1, 1e6), default=1301.0, show_default=True, help="Length of a row.")
 @click.option("--headroom", type=_Number(0, 1000), default=20.0, show_default=True, help="Reserve above the peak, %.")
 @click.option(
     "--enforcement",
@@ -62,104 +87,108 @@ def command() -> None:
     show_default=True,
     help="Part of its nominal capacity that a capped port gets; 0.62 to 0.74 were measured.",
 )
+@_of_workloads
+def line(line_gbits: float | None, row_bytes: float, headroom: float, enforcement: float, **chosen: Any) -> None:
+    """What must the line between the nodes carry at the peak, and which capacity does that take?"""
+    from counterflow.analysis.studies.mirror import OF_THE_LINE, Plan
+
+    plan = Plan(row_bytes=row_bytes, line_gbits=line_gbits, headroom_pct=headroom, enforcement=enforcement)
+    _answer(OF_THE_LINE, plan, **chosen)
+
+
+@command.command()
 @click.option("--units-per-s", type=_Number(1e-9, 1e9), help="Units of work a second, without mirroring.")
 @click.option("--response-ms", type=_Number(1e-6, 1e9), help="Response of a unit, without mirroring.")
-@click.option(
-    "--busy-pct", type=_Number(0.001, 99.9), help="Processor utilisation of the partition, without mirroring."
-)
+@click.option("--busy-pct", type=_Number(0.001, 99.9), help="Processor utilisation, without mirroring.")
 @click.option("--cores", type=_Number(0.01, 1e4), help="Processors of each node.")
 @click.option("--jobs", type=_Number(1e-3, 1e7), help="Jobs or users that the units come from.")
-@click.option("--like", type=click.Choice(["native", "sql"]), help="Published runs whose processor time it resembles.")
-@click.option("--from-cpw", type=_Number(1, 1e9), help="CPW of the measured machine (Capabilities Reference C).")
-@click.option("--to-cpw", type=_Number(1, 1e9), help="CPW of the other machine with as many processors.")
-@click.option("--from-rperf", type=_Number(0.01, 1e6), help="rPerf of the measured machine, instead of CPW.")
-@click.option("--to-rperf", type=_Number(0.01, 1e6), help="rPerf of the other machine, instead of CPW.")
-@click.option("--top", type=click.IntRange(min=1), default=10, show_default=True, help="Workloads per table.")
-@click.option("--json", "as_json", is_flag=True, help="All workloads, one JSON object a line.")
-def mirror(
-    systems: tuple[str, ...],
-    begin: datetime | None,
-    end: datetime | None,
-    file: Path | None,
-    grouping: str,
-    km: float | None,
-    round_trips: float,
-    row_bytes: float,
-    line_gbits: float | None,
-    headroom: float,
-    enforcement: float,
+@click.option("--like", type=click.Choice(["native", "sql"]), help="Published runs that it resembles.")
+@click.option("--cpw", type=(_Number(1, 1e9), _Number(1, 1e9)), metavar="FROM TO", help="CPW here, and elsewhere.")
+@click.option("--rperf", type=(_Number(0.01, 1e6), _Number(0.01, 1e6)), metavar="FROM TO", help="Or rPerf of both.")
+@_of_distance
+@_of_workloads
+def nodes(
     units_per_s: float | None,
     response_ms: float | None,
     busy_pct: float | None,
     cores: float | None,
     jobs: float | None,
     like: str | None,
-    from_cpw: float | None,
-    to_cpw: float | None,
-    from_rperf: float | None,
-    to_rperf: float | None,
+    cpw: tuple[float, float] | None,
+    rperf: tuple[float, float] | None,
+    km: float | None,
+    round_trips: float,
+    **chosen: Any,
+) -> None:
+    """Which response, throughput and processors would both nodes have, here or on another machine?
+
+    Needs --km and the measured work of the partition without mirroring. docs/whatif.md has the model.
+    """
+    from counterflow.analysis.studies.mirror import OF_NODES, Plan
+
+    if cpw and rperf:
+        raise click.UsageError("give --cpw or --rperf, not both")
+    rating, (here, there) = ("CPW", cpw) if cpw else ("rPerf", rperf) if rperf else (None, (1.0, 1.0))
+    plan = Plan(
+        km=km,
+        round_trips=round_trips,
+        units_per_s=units_per_s,
+        response_ms=response_ms,
+        busy_pct=busy_pct,
+        cores=cores,
+        jobs=jobs,
+        like=like,
+        capacity=there / here,
+        rating=f"{rating} {here:g} to {there:g}" if rating else None,
+    )
+    _answer(OF_NODES, plan, **chosen)
+
+
+def _answer(
+    names: Collection[str],
+    plan: Plan,
+    systems: tuple[str, ...],
+    begin: datetime | None,
+    end: datetime | None,
+    file: Path | None,
+    grouping: str,
     top: int,
     as_json: bool,
 ) -> None:
-    """Predict what Db2 Mirror would cost, and what the line between the nodes must carry.
+    """Print the figures `names` of the chosen workloads; those that have none of them are left out."""
+    from counterflow.analysis.studies import mixes
+    from counterflow.analysis.studies.mirror import as_dict, study
 
-    Exposure and wait of each workload, RoCE bandwidth and capacity at the peak; with the measured work of the partition
-    also response, throughput and processors of both nodes, each from low to high. docs/whatif.md has the model.
-    """
-    from counterflow.analysis.studies.mirror import Plan, as_dict, study
-
-    capacity, rating = _capacity({"CPW": (from_cpw, to_cpw), "rPerf": (from_rperf, to_rperf)})
-    work = (units_per_s, response_ms, busy_pct, cores, jobs, like)
-    plan = Plan(km, round_trips, row_bytes, line_gbits, headroom, enforcement, *work, capacity, rating)
-    settings: Settings = {**period(systems, begin, end), "param_grouping": grouping}
-    mixes = read = list(_of_file(file) if file else _measured(settings))
+    line: dict[str, dict[str, float]] = {}
     if file:
-        mixes = [m for m in read if _wanted(m, systems, begin, end) and m.grouping in ("partition", grouping)]
-    found = study(mixes, plan)
+        read = list(mixes.read_file(file))
+        chosen = [mix for mix in read if mixes.is_wanted(mix, systems, begin, end, grouping)]
+    else:
+        settings: Settings = {**period(systems, begin, end), "param_grouping": grouping}
+        with reader() as client:
+            chosen = read = mixes.read_stored(client, settings)
+            line = mixes.read_line(client, settings)
+    needed = "line_gbits" if "line_gbits" in names else "km"
+    found = []
+    for system, of_system in groupby(sorted(chosen, key=attrgetter("system")), attrgetter("system")):
+        landed = line.get(system, {}).get(needed)
+        if landed is not None and getattr(plan, needed) is None:
+            option = needed.replace("_", "-")
+            click.echo(f"note: {system}: {option} {landed:g}, as it landed; --{option} replaces it", err=True)
+            of_plan = plan._replace(km=landed) if needed == "km" else plan._replace(line_gbits=landed)
+        else:
+            of_plan = plan
+        found += study(list(of_system), of_plan)
     if not found:
         raise _nothing(file, read)
+    figures = ({name: figure for name, figure in w.figures.items() if name in names} for w in found)
+    asked = [w._replace(figures=of) for w, of in zip(found, figures, strict=True) if of]
+    if not asked:
+        raise CounterflowError("io_mix has no row of the partition", hint=f"it has {grouping} alone", exit_code=2)
     if as_json:
-        sys.stdout.buffer.writelines(orjson.dumps(as_dict(w), option=orjson.OPT_APPEND_NEWLINE) for w in found)
+        sys.stdout.buffer.writelines(orjson.dumps(as_dict(w), option=orjson.OPT_APPEND_NEWLINE) for w in asked)
     else:
-        _print(found, top)
-
-
-def _capacity(ratings: dict[str, tuple[float | None, float | None]]) -> tuple[float, str | None]:
-    given = {name: pair for name, pair in ratings.items() if pair != (None, None)}
-    if not given:
-        return 1.0, None
-    [(name, (of, to)), *others] = given.items()
-    if others or of is None or to is None:
-        raise click.UsageError("expected --from-cpw with --to-cpw, or --from-rperf with --to-rperf")
-    return to / of, f"{name} {of:g} to {to:g}"
-
-
-def _measured(settings: Settings) -> Iterator[Mix]:
-    from counterflow.analysis.studies.mirror import Mix
-
-    with reader() as client:
-        yield from map(Mix.model_validate, client.rows(_MIXES, settings))
-
-
-def _of_file(path: Path) -> Iterator[Mix]:
-    from pydantic import ValidationError
-
-    from counterflow.analysis.studies.mirror import Mix
-
-    try:
-        lines = path.read_bytes().splitlines()
-    except OSError as error:
-        raise CounterflowError(f"{path}: {error.strerror}", exit_code=2) from None
-    for number, line in enumerate(lines, 1):
-        try:
-            if line.strip():
-                yield Mix.model_validate_json(line)
-        except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(map(str, first["loc"])) or "the line"
-            raise CounterflowError(
-                f"{path}:{number}: {place}: {first['msg']}", hint="docs/whatif.md lists the names", exit_code=2
-            ) from None
+        _print(asked, top)
 
 
 def _nothing(file: Path | None, read: list[Mix]) -> CounterflowError:
@@ -175,12 +204,6 @@ def _nothing(file: Path | None, read: list[Mix]) -> CounterflowError:
     first, last = (of(mix.ts for mix in read).isoformat() for of in (min, max))
     hint = f"it has rows of {systems} from {first} to {last}, with the grouping {groupings}"
     return CounterflowError(f"{file}: {error} and grouping", hint=hint, exit_code=2)
-
-
-def _wanted(mix: Mix, systems: tuple[str, ...], begin: datetime | None, end: datetime | None) -> bool:
-    return (
-        (not systems or mix.system in systems) and (begin is None or mix.ts >= begin) and (end is None or mix.ts < end)
-    )
 
 
 def _print(found: list[Workload], top: int) -> None:

@@ -16,7 +16,7 @@ INBOX = "inbox"
 _HEAD = """\
 # An agent of the stack in this folder, written by the first `counterflow up`; edit it as you like.
 #   counterflow agent run --config {file}
-# Every key is explained in docs/configuration.md; `counterflow check-config {file}` names every mistake.
+# Every key is explained in docs/configuration.md; `counterflow agent check {file}` names every mistake.
 """
 
 

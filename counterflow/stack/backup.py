@@ -98,7 +98,7 @@ def offsets(settings: StackSettings, name: str) -> list[LandedOffset]:
         return _offsets.validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
         what = "does not exist" if isinstance(error, FileNotFoundError) else f"cannot be read: {error}"
-        raise CounterflowError(f"{path} {what}", hint="counterflow backup NAME makes one", exit_code=2) from None
+        raise CounterflowError(f"{path} {what}", hint="counterflow backup create NAME makes one", exit_code=2) from None
 
 
 def _folder(settings: StackSettings, name: str) -> Path:

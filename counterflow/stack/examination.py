@@ -61,7 +61,7 @@ def _kafka(settings: StackSettings) -> Iterator[Trouble]:
         yield Trouble("kafka", f"{kafka.bootstrap}: {error.args[0].str()}", UNREACHED)
         return
     if missing := [topic.name for topic in topics() if topic.name not in there]:
-        yield Trouble("topics", f"missing: {', '.join(missing)}", "counterflow topics create")
+        yield Trouble("topics", f"missing: {', '.join(missing)}", "counterflow dev topics create")
 
 
 def _clickhouse(settings: StackSettings) -> Iterator[Trouble]:
@@ -69,7 +69,7 @@ def _clickhouse(settings: StackSettings) -> Iterator[Trouble]:
         with settings.clickhouse("migrator") as client:
             rows = client.rows("SELECT id, sha256 FROM counterflow.migration FINAL")
             if missing := [one.id for one in schema().pending({row["id"]: row["sha256"] for row in rows})]:
-                yield Trouble("migrations", f"not applied: {', '.join(missing)}", "counterflow migrate")
+                yield Trouble("migrations", f"not applied: {', '.join(missing)}", "counterflow dev migrate")
         with settings.clickhouse("reader") as client:
             for row in client.rows(_SKEWED, {"param_most": SKEW_S}):
                 why = f"the clock of agent {row['agent_id']} is {row['ahead_s']} s ahead of the server's"

@@ -13,7 +13,7 @@ def exporter(settings: StackSettings) -> Part:
     """Describe the exporter; it answers once it has queried ClickHouse."""
     return Part(
         name="exporter",
-        command=(sys.executable, "-m", "counterflow", "verdicts", "export"),
+        command=(sys.executable, "-m", "counterflow", "dev", "verdicts"),
         ready=lambda _: _ready(settings),
         ports=(settings.verdicts_metrics_port,),
     )

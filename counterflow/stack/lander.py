@@ -19,7 +19,7 @@ def lander(settings: StackSettings) -> Part:
     )
     return Part(
         name="lander",
-        command=(sys.executable, "-m", "counterflow", "land", *options),
+        command=(sys.executable, "-m", "counterflow", "dev", "land", *options),
         ready=lambda _: _ready(settings),
         problems=lambda: _problems(settings),
         ports=(settings.lander_metrics_port,),

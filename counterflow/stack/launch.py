@@ -1,9 +1,9 @@
 """Launches a part: supervisord runs this instead of the program itself.
 
-`python -m counterflow.stack.launch HOME PART STOP_S COMMAND...` backs off if the part just failed, empties the
-part's folder of temporary files, redirects the output to its log, records the process, and execs COMMAND, so the
-program is supervisord's child. If the program of an earlier supervisor still runs, this process stands in for it until
-it ends. So parts and their logs outlive their supervisor.
+`python -m counterflow.stack.launch HOME PART STOP_S COMMAND...` backs off if the part just failed. It empties the
+part's folder of temporary files, redirects the output to its log, and records the process. Then it execs COMMAND, so
+that the program is supervisord's child. If the program of an earlier supervisor still runs, this process stands in for
+it until it ends. So parts and their logs outlive their supervisor.
 """
 
 from __future__ import annotations

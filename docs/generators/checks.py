@@ -1,4 +1,4 @@
-"""The part `checks` of the page of the checkup: every check, fact and counter."""
+"""The part `checks` of the page of the doctor: every check, fact and counter."""
 
 from __future__ import annotations
 

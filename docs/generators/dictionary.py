@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from counterflow.schemas.definition import Column, Dataset, envelope
-from counterflow.schemas.mapping import Mappings, filling
+from counterflow.schemas.mapping import Mappings, counters_by_source
 
 
 def data_dictionary(definitions: Iterable[Dataset], mappings: Mappings) -> str:
@@ -36,7 +36,7 @@ def _filled(dataset: Dataset, mappings: Mappings) -> str:
     return "\n".join(
         f"\n### {dataset.dataset} from {source}\n\n| column | filled from |\n|---|---|\n"
         + "\n".join(f"| `{name}` | {_cell(text)} |" for name, text in counters.items())
-        for source, counters in filling(dataset.dataset, mappings).items()
+        for source, counters in counters_by_source(dataset.dataset, mappings).items()
     )
 
 

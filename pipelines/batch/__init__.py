@@ -185,7 +185,7 @@ def _require_one_server(client: ClickHouse) -> None:
     if not client.rows(f"SELECT name FROM system.tables WHERE {table}"):
         raise CounterflowError(
             "this user may insert into no table of results, or they are spread over shards",
-            hint="counterflow migrate makes the tables; over shards, results are not computed again",
+            hint="counterflow dev migrate makes the tables; over shards, results are not computed again",
         )
 
 

@@ -111,7 +111,7 @@ def _of_verdicts(rows: Sequence[Mapping[str, Any]]) -> tuple[list[GaugeMetricFam
     state = _gauge("verdict_state", "1 for the state the entity is in, 0 for each other.", *OF_VERDICT, "state")
     ts = _gauge("verdict_timestamp_seconds", "End of the newest interval judged.", *OF_VERDICT)
     stale = _gauge("verdict_stale", "1 where the newest interval allowed no verdict.", *OF_VERDICT)
-    figure = _gauge("verdict_figure", "Inputs and figures behind it, see docs/rules.", *OF_VERDICT, "figure")
+    figure = _gauge("verdict_figure", "Inputs and figures behind it, see the page of the rule.", *OF_VERDICT, "figure")
     unknown = 0
     for row in rows:
         entity, ts_s, rule = [row[name] for name in OF_VERDICT], row["ts_ms"] / 1000, row["rule"]

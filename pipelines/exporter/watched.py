@@ -24,7 +24,7 @@ EVIDENCE: Mapping[str, tuple[str, ...]] = {
         *("rate_mb_s", "ceiling_mb_s", "ratio", "waits_delta", "waiting_share", "gcp_pct", "ziip_pct", "zhl_sync_pct"),
     ),
 }
-"""Inputs and figures of a rule's evidence that are published, named as on the rule's page below docs/rules."""
+"""Inputs and figures of a rule's evidence that are published, named as on the page of its job, README.md."""
 
 
 def evidence(rule: str, found: Mapping[str, Any]) -> dict[str, float]:

@@ -1,7 +1,7 @@
 """The lander's loop: read, check, insert, commit.
 
 One thread reads messages and collects them by topic while two others insert. Where an insert fails, its topic is
-paused, what was read of it is forgotten, and after a back-off it is read again from the first offset that did not land.
+paused and what was read of it is dropped. After a back-off it is read again from the first offset that did not land.
 """
 
 from __future__ import annotations
@@ -120,8 +120,8 @@ class Lander:
             raise CounterflowError(
                 "landing stopped, too many messages were rejected: "
                 + "; ".join(f"{topic} ({what})" for topic, what in sorted(self._refusals.paused.items())),
-                hint="fix the cause (`counterflow migrate`, or the producer) and restart the lander: it resumes behind "
-                "the rejected messages, which `counterflow deadletter replay` publishes again",
+                hint="fix the cause (`counterflow dev migrate`, or the producer) and restart the lander: it resumes "
+                "behind the rejected messages, which `counterflow deadletter replay` publishes again",
             )
 
     def problems(self) -> list[str]:

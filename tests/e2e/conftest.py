@@ -61,7 +61,7 @@ def published(counterflow: Run, reader: ClickHouse, tmp_path_factory: pytest.Tem
     def make(name: str) -> Case:
         if name not in done:
             folder = tmp_path_factory.mktemp(name)
-            run = counterflow("simulate", name, "--out", folder, "--json")
+            run = counterflow("study", "simulate", name, "--out", folder, "--json")
             assert run.returncode == 0, run.stderr
             done[name] = json.loads(run.stdout)
             records = 0

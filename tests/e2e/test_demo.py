@@ -63,7 +63,7 @@ def test_the_demo_answers_questions(demo: Demo) -> None:
 
 @pytest.mark.usefixtures("outcome")
 def test_no_panel_is_empty(counterflow: Run) -> None:
-    checked = counterflow("dashboards", "check", "--require-rows", "--json", timeout=300)
+    checked = counterflow("dev", "dashboards", "check", "--require-rows", "--json", timeout=300)
     findings = [json.loads(line) for line in checked.stdout.splitlines()]
     assert [(found["name"], found["problems"]) for found in findings if found["state"] != "ok"] == []
     assert checked.returncode == 0, checked.stderr

@@ -70,9 +70,9 @@ def test_every_snapshot_of_a_real_nmon_lands_once(
 
 
 def test_watch_shows_this_machine(counterflow: Run, stack: StackSettings, nmon: str) -> None:
-    run = counterflow("watch", "--interval", "1", "--seconds", "15")
+    run = counterflow("demo", "--live", "--interval", "1", "--seconds", "15")
     assert run.returncode == 0, run.stderr
-    [recording] = (stack.home / "watch").glob("*.nmon")
+    [recording] = (stack.home / "live").glob("*.nmon")
     [planned] = re.findall(r"^AAA,snapshots,(\d+)", recording.read_text(), re.MULTILINE)
     assert int(planned) > 10 * 365 * 86_400, "it would end by itself within ten years"
     lines = len(recording.read_bytes().splitlines())

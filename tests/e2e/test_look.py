@@ -79,7 +79,7 @@ def test_look_gives_the_results_of_the_line(
     story: str, published: Callable[[str], Case], counterflow: Run, reader: ClickHouse, tmp_path: Path
 ) -> None:
     published(story)
-    made = counterflow("simulate", story, "--out", tmp_path / "files", "--json")
+    made = counterflow("study", "simulate", story, "--out", tmp_path / "files", "--json")
     assert made.returncode == 0, made.stderr
     looked_at(counterflow, tmp_path / "files", tmp_path / "kept", tmp_path / "out")
     assert_same_results(tmp_path / "out", reader, {path.name for path in (tmp_path / "files").iterdir()})

@@ -43,14 +43,14 @@ def test_with_the_hmc_the_cap_is_raised_cleared_and_judgeable(
     )
     assert (wire["missing"], wire["contradiction"]) == (None, None)
     assert wire["hops"].count("(") == 4
-    run = counterflow("doctor", "--system", "SRIOVA", "--at", DURING, "--json")
-    assert {one["status"] for one in findings(run, "roce_cap")} == {"ok"}
+    run = counterflow("doctor", "SRIOVA", "--to", DURING, "--json")
+    assert {one["status"] for one in findings(run, "roce_cap")} == {"pass"}
 
 
 def test_without_the_hmc_the_link_is_unknown_and_the_doctor_names_the_hop(
     counterflow: Run, reader: ClickHouse, tmp_path: Path
 ) -> None:
-    assert counterflow("simulate", "sriov-story", "--out", tmp_path).returncode == 0
+    assert counterflow("study", "simulate", "sriov-story", "--out", tmp_path).returncode == 0
     (tmp_path / "SRIOVA" / "MIRROR_INFO.csv").unlink()  # it names the pair of the other story
     run = counterflow("publish", tmp_path / "SRIOVA", "--system", LONE)
     assert run.returncode == 0, run.stderr
@@ -61,11 +61,11 @@ def test_without_the_hmc_the_link_is_unknown_and_the_doctor_names_the_hop(
     assert sum(found.values()) == 26
     assert set(found) <= {"UNKNOWN", "SUSPECTED"}
     assert found["UNKNOWN"] > 0
-    run = counterflow("doctor", "--system", LONE, "--at", DURING, "--json")
+    run = counterflow("doctor", LONE, "--to", DURING, "--json")
     assert run.returncode == 1, run.stderr
     [group] = [one for one in findings(run, "roce_cap") if one["entity"] == "MIRROR_DATABASE"]
     assert group["status"] == "unknown"
     assert "the HMC lists no logical port of the system" in group["why"]
-    assert "hmc_lshwres" in group["advice"]
+    assert "hmc_lshwres" in group["remedy"]
     [alert] = [one for one in findings(run, "CounterflowLinkCapped") if one["kind"] == "alert"]
     assert alert["status"] == "unknown"

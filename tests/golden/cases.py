@@ -1,4 +1,4 @@
-"""Golden cases: what a format yields from an input, as text. `cases/<subject>.case` in its folder has a subject's.
+"""Golden cases: what a format yields from an input, as text: `cases/<subject>.case` in the folder of the format.
 
     zone: Europe/Berlin
     == restarted

@@ -46,7 +46,9 @@ def test_a_file_without_content_is_refused_as_such(format: str) -> None:
 
 def test_every_file_beside_the_cases_is_of_a_case() -> None:
     named = {case.file.with_name(f"{case.name.partition('/')[2]}.{file}") for case in cases() for file in case.files}
-    assert {path for folder in FOLDERS for path in folder.glob("*.*") if path.suffix != ".case"} - named == set()
+    assert {
+        path for folder in FOLDERS for path in folder.glob("*") if path.is_file() and path.suffix != ".case"
+    } - named == set()
 
 
 def test_what_is_expected_agrees_with_the_definitions() -> None:

@@ -16,7 +16,7 @@ def test_every_format_has_an_example() -> None:
 
 
 def test_every_format_is_listed_with_what_it_reads() -> None:
-    listed = CliRunner().invoke(cli, ["parse", "--formats"], catch_exceptions=False).output.splitlines()
+    listed = CliRunner().invoke(cli, ["look", "--formats"], catch_exceptions=False).output.splitlines()
     named = dict(line.split(maxsplit=1) for line in listed if not line.startswith(" "))
     assert named.keys() == formats().keys()
     assert named["nmon"].strip() == "nmon recordings of AIX, VIOS and Linux."

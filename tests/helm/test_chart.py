@@ -101,7 +101,7 @@ class TestExample:
                 (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(certifi.where(), tmp_path / path)  # good for a certificate, and for a password too
             file.write_text(text.replace("/run/counterflow", str(tmp_path)))
-            result = CliRunner().invoke(cli, ["check-config", str(file)])
+            result = CliRunner().invoke(cli, ["agent", "check", str(file)])
             assert result.exit_code == 0, result.output or result.exception
 
     def test_no_secret_is_in_it(self, example: str) -> None:

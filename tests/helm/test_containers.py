@@ -91,7 +91,7 @@ def test_configuration_is_written_for_those_who_start_the_parts(
     tmp_path: Path, services: dict[str, dict[str, Any]]
 ) -> None:
     home = tmp_path / "home"
-    result = CliRunner().invoke(cli, ["configure", "--home", str(home)])
+    result = CliRunner().invoke(cli, ["dev", "configure", "--home", str(home)])
     assert result.exit_code == 0, result.output
     named = {word for one in services.values() for word in re.findall(r"/run/counterflow/[\w/.-]+", json.dumps(one))}
     made = {f"/run/counterflow/{path.relative_to(home)}" for path in home.rglob("*")}
@@ -104,7 +104,7 @@ def test_configuration_is_written_for_those_who_start_the_parts(
     secrets = list((home / "secrets").iterdir())
     assert {path.stat().st_mode & 0o777 for path in secrets} == {0o600}
     passwords = {path.name: path.read_text() for path in secrets}
-    assert CliRunner().invoke(cli, ["configure", "--home", str(home)]).exit_code == 0
+    assert CliRunner().invoke(cli, ["dev", "configure", "--home", str(home)]).exit_code == 0
     assert passwords == {path.name: path.read_text() for path in secrets}
 
 
@@ -112,5 +112,5 @@ def test_the_agent_takes_its_configuration(tmp_path: Path) -> None:
     (tmp_path / "kafka-agent").write_text("secret")
     text = (REPOSITORY / "docker/compose/agent.yaml").read_text().replace("/run/counterflow/secrets", str(tmp_path))
     (tmp_path / "agent.yaml").write_text(text)
-    checked = CliRunner().invoke(cli, ["check-config", str(tmp_path / "agent.yaml")])
+    checked = CliRunner().invoke(cli, ["agent", "check", str(tmp_path / "agent.yaml")])
     assert checked.exit_code == 0, checked.output or checked.exception

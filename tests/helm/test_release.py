@@ -57,7 +57,7 @@ def test_wheel_and_source_install_and_work(release: Path, tmp_path: Path, end: s
     ):
         done = run(*command, folder=tmp_path)
         assert done.returncode == 0, done.stderr
-    summary = run(tmp_path / "venv/bin/counterflow", "summary", "--json", RECORDING, folder=tmp_path)
+    summary = run(tmp_path / "venv/bin/counterflow", "look", "--summary", "--json", RECORDING, folder=tmp_path)
     assert json.loads(summary.stdout)["snapshots"] == 30, summary.stderr
     of = "import importlib.metadata; print(importlib.metadata.version('counterflow'))"
     assert run(tmp_path / "venv/bin/python", "-c", of, folder=tmp_path).stdout.strip() == VERSION

@@ -1,4 +1,4 @@
-"""`counterflow checkup` and `whatif mirror` over rows of a real ClickHouse, names with quotes and markup among them."""
+"""Published rules and `whatif mirror` over rows of a real ClickHouse, names with quotes and markup among them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from counterflow.stack.settings import StackSettings
 
 NAME = 'o\'pfer \\ [bold]"x"'
 TABLES = ("pool", "disk", "job", "system_cpu", "link", "io_mix", "manifest", "config")
-PERIOD = ("--system", NAME, "--from", "2026-03-01", "--to", "2026-03-02")
+DAY = ("--from", "2026-03-01", "--to", "2026-03-02")
+PERIOD = ("--system", NAME, *DAY)
 
 Run = Callable[..., Result]
 
@@ -123,6 +124,13 @@ def _rows() -> dict[str, list[dict[str, Any]]]:
     return rows
 
 
+def rules(answer: Result) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return the answers about published rules, by rule and the thing that it judged."""
+    lines = [orjson.loads(line) for line in answer.stdout_bytes.splitlines()]
+    assert {line["system"] for line in lines if line["kind"] == "rule"} <= {NAME, "sees no journal"}
+    return {(line["subject"], line["entity"] or "system"): line for line in lines if line["kind"] == "rule"}
+
+
 def test_every_input_query_names_what_it_returns(run: Run, clickhouse: StackSettings) -> None:
     everything = {"param_systems": "[]", "param_from": "2000-01-01 00:00:00", "param_to": "2100-01-01 00:00:00"}
     with ClickHouse(clickhouse.clickhouse_url, "reader", clickhouse.clickhouse_password("reader")) as client:
@@ -133,15 +141,13 @@ def test_every_input_query_names_what_it_returns(run: Run, clickhouse: StackSett
             assert set(rows[0]) == {"system", *subject, *query.columns}
 
 
-def test_a_checkup_warns_passes_and_reports_what_it_needs(run: Run, tmp_path: Path) -> None:
+def test_rules_warn_pass_and_report_what_they_need(run: Run, tmp_path: Path) -> None:
     facts = tmp_path / "facts.yaml"
     facts.write_bytes(b"systems: " + orjson.dumps({NAME: {"vios": False, "qdbmsrvr_threshold": 50}}))
-    answer = run("checkup", *PERIOD, "--facts", str(facts), "--json")
+    answer = run("doctor", NAME, *DAY, "--facts", str(facts), "--json")
     assert answer.exit_code == 1
-    results = [orjson.loads(line) for line in answer.stdout_bytes.splitlines()]
-    assert {r["system"] for r in results} == {NAME}
-    found = {(r["check"], r["subject"]): r for r in results}
-    figures = {key: (r["status"], r["value"]) for key, r in found.items() if r["status"] != "needs input"}
+    found = rules(answer)
+    figures = {key: (r["status"], r["details"]["value"]) for key, r in found.items() if r["status"] != "unknown"}
     assert figures == {
         ("machine_pool_size", "pool 1"): ("warn", 1000.0),  # of 600 MB reserved at the worst
         ("activity_level", "pool 3"): ("pass", 0.0),
@@ -161,41 +167,44 @@ def test_a_checkup_warns_passes_and_reports_what_it_needs(run: Run, tmp_path: Pa
         ("mirror_processors", "system"): ("warn", False),
         ("mirror_storage", "system"): ("pass", True),
     }
-    assert found["journal_before_images", "system"]["note"] == "3 of 120 journaled files, mirrored or not"
-    assert "PRESTART_JOB_INFO" in found["qdbmsrvr_threshold", "system"]["inputs"]["qdbmsrvr_threshold"]
-    assert found["disk_busy", "asp 1"]["note"] == "unit DMP2"
+    assert found["journal_before_images", "system"]["details"]["note"] == "3 of 120 journaled files, mirrored or not"
+    assert "PRESTART_JOB_INFO" in found["qdbmsrvr_threshold", "system"]["details"]["inputs"]["qdbmsrvr_threshold"]
+    assert found["disk_busy", "asp 1"]["details"]["note"] == "unit DMP2"
     assert found["full_opens", "system"]["needs"].keys() == {"full_opens_goal_per_s"}
     assert "vios_memory" not in {check for check, _ in found}
 
 
 def test_journals_are_unknown_where_none_is_seen(run: Run) -> None:
-    answer = run("checkup", "--system", "sees no journal", *PERIOD[2:], "--json")
-    found = {r["check"]: r for r in map(orjson.loads, answer.stdout_bytes.splitlines())}
-    assert found["journal_before_images"]["status"] == "needs input"
+    found = rules(run("doctor", "sees no journal", *DAY, "--json"))
+    assert found["journal_before_images", "system"]["status"] == "unknown"
 
 
 def test_names_are_printed_as_they_are(run: Run) -> None:
-    answer = run("checkup", "--system", NAME, "--from", "2026-03-01T00:10:00", "--to", "2026-03-01T00:15:00")
+    answer = run("doctor", NAME, "--from", "2026-03-01T00:10:00", "--to", "2026-03-01T00:15:00")
     assert NAME in answer.output
     assert answer.exit_code == 1  # the batch pool
 
 
-def test_nothing_to_judge_is_an_error(run: Run) -> None:
-    for words in (("checkup",), ("whatif", "mirror")):
-        with pytest.raises(CounterflowError) as error:
-            run(*words, *PERIOD[:2], "--from", "2027-01-01")
-        assert error.value.exit_code == 2
+def test_where_nothing_was_recorded_no_rule_judges_and_no_mirror_is_studied(run: Run) -> None:
+    [answer] = rules(run("doctor", NAME, "--from", "2027-01-01", "--json")).values()
+    assert (answer["subject"], answer["status"]) == ("published rules", "unknown")
+    with pytest.raises(CounterflowError) as error:
+        run("whatif", "mirror", *PERIOD[:2], "--from", "2027-01-01")
+    assert error.value.exit_code == 2
 
 
 def test_the_mirror_study_reads_the_measured_mixes(run: Run) -> None:
-    answer = run("whatif", "mirror", *PERIOD, "--km", "10", "--line-gbits", "100", "--json")
+    [line] = map(
+        orjson.loads, run("whatif", "line", *PERIOD, "--line-gbits", "100", "--json").stdout_bytes.splitlines()
+    )
+    assert line["figures"]["capacity_pct"]["value"] == 1
+    answer = run("whatif", "mirror", *PERIOD, "--km", "10", "--json")
     assert answer.exit_code == 0
     partition, jobs = (orjson.loads(line) for line in answer.stdout_bytes.splitlines())
     assert (partition["name"], partition["intervals"]) == ("*", 2)
     assert partition["figures"]["exposure_pct"]["value"] == pytest.approx(40.0)
     assert partition["figures"]["exposure_pct"]["note"].startswith("lower bound")
     assert partition["figures"]["row_changes_per_s"]["value"] == pytest.approx(0.4)
-    assert partition["figures"]["capacity_pct"]["value"] == 1
     assert (jobs["system"], jobs["name"]) == (NAME, "it's[b]")
     assert jobs["figures"]["exposure_pct"]["value"] == 100.0
     assert jobs["figures"]["distance_us"]["value"] == 200.0

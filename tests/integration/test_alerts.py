@@ -143,7 +143,7 @@ def test_a_capped_link_reaches_a_webhook_and_clears(
         return {line for line in (metrics_page() or "").splitlines() if line.startswith("counterflow_verdict_state{")}
 
     exporter = (
-        *(sys.executable, "-m", "counterflow", "verdicts", "export"),
+        *(sys.executable, "-m", "counterflow", "dev", "verdicts"),
         *("--flink-url", "http://127.0.0.1:9", "--metrics-port", metrics.rpartition(":")[2]),
     )
     write_verdict(tables, "CAPPED")
@@ -197,7 +197,7 @@ def test_an_exporter_without_flink_misses_none(
     tables: StackSettings, new_stack: Callable[[], StackSettings], tmp_path: Path
 ) -> None:
     port = new_stack().verdicts_metrics_port
-    exporter = ("-m", "counterflow", "verdicts", "export", "--no-flink", f"--metrics-port={port}")
+    exporter = ("-m", "counterflow", "dev", "verdicts", "--no-flink", f"--metrics-port={port}")
     with running(tmp_path / "exporter.log", sys.executable, *exporter, **tables.environment):
         page = until(lambda: get(f"http://{HOST}:{port}/metrics"), f"exporter: {tmp_path / 'exporter.log'}")
     assert "counterflow_exporter_clickhouse_up 1.0" in page

@@ -34,7 +34,7 @@ def test_a_jobmanager_runs_the_job_that_was_rendered(
 ) -> None:
     flink.jobmanager(kafka).prepare()
     monkeypatch.setenv("COUNTERFLOW_HOME", str(kafka.home))
-    _run("topics", "create", "--replicas", "1", "--users", "--as", "broker", "--mechanism", "PLAIN")
+    _run("dev", "topics", "create", "--replicas", "1", "--users", "--as", "broker", "--mechanism", "PLAIN")
     driver, job, _ = _run("jobs", "render", JOB, "--to", str(tmp_path)).split()
     program = ("--job-classname", "org.apache.flink.client.python.PythonDriver")
     arguments = ("-pyclientexec", str(kafka.flink.python), "-py", driver, job)

@@ -1,4 +1,4 @@
-"""`counterflow backup` and `counterflow restore` between a real broker, a real engine and a lander."""
+"""`counterflow backup create` and `backup restore` between a real broker, a real engine and a lander."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def assert_whole(line: StackSettings, last: int) -> None:
 def test_what_landed_since_a_backup_is_landed_again_once(line: StackSettings) -> None:
     publish(line, 1, 101)
     wait_landed(line, 100)
-    made = counterflow(line, "backup", "first")
+    made = counterflow(line, "backup", "create", "first")
     folder = line.clickhouse_home / "backups/first"
     assert (made.returncode, made.stdout, made.stderr) == (0, f"{folder}\n", "")
     publish(line, 101, 151)
@@ -102,7 +102,7 @@ def test_what_landed_since_a_backup_is_landed_again_once(line: StackSettings) ->
     wait_landed(line, 200)
     with line.clickhouse("admin") as client:  # the disaster
         client.post("DROP TABLE counterflow.disk SYNC")
-    restored = counterflow(line, "restore", "first", "--yes")
+    restored = counterflow(line, "backup", "restore", "first", "--yes")
     assert restored.returncode == 0, restored.stderr
     assert_whole(line, 200)
     publish(line, 201, 251)
@@ -110,7 +110,7 @@ def test_what_landed_since_a_backup_is_landed_again_once(line: StackSettings) ->
 
 
 def test_a_backup_waits_for_up_and_down(line: StackSettings) -> None:
-    command = [sys.executable, "-m", "counterflow", "backup", "later"]
+    command = [sys.executable, "-m", "counterflow", "backup", "create", "later"]
     with exclusive(line.home / ".lock"):
         waiting = subprocess.Popen(command, env={**os.environ, **line.environment}, stdout=subprocess.DEVNULL)
         with pytest.raises(subprocess.TimeoutExpired):
@@ -121,20 +121,20 @@ def test_a_backup_waits_for_up_and_down(line: StackSettings) -> None:
 
 
 def test_nothing_is_dropped_without_a_copy_or_a_confirmation(line: StackSettings) -> None:
-    refused = counterflow(line, "restore", "first")
+    refused = counterflow(line, "backup", "restore", "first")
     assert refused.returncode == 1, refused.stdout
     for name, reason in (("second", "does not exist"), ("../secrets", "not a valid name"), ("a'b", "not a valid")):
-        refused = counterflow(line, "restore", name, "--yes")
+        refused = counterflow(line, "backup", "restore", name, "--yes")
         assert refused.returncode == 2
         assert reason in refused.stderr
         assert "hint: " in refused.stderr
-    again = counterflow(line, "backup", "first")
+    again = counterflow(line, "backup", "create", "first")
     assert again.returncode == 2
     assert "already exists" in again.stderr
     landed = line.clickhouse_home / "backups/first/landed.json"
     whole = landed.read_bytes()
     landed.write_bytes(whole[:50])
-    refused = counterflow(line, "restore", "first", "--yes")
+    refused = counterflow(line, "backup", "restore", "first", "--yes")
     landed.write_bytes(whole)
     assert refused.returncode == 2
     assert "cannot be read" in refused.stderr
@@ -145,11 +145,11 @@ def test_a_copy_that_is_damaged_is_refused_and_another_is_taken(line: StackSetti
     folder = line.clickhouse_home / "backups/first"
     damaged = shutil.copytree(folder, folder.with_name("damaged"))
     (damaged / ".backup").unlink()
-    refused = counterflow(line, "restore", "damaged", "--yes")
+    refused = counterflow(line, "backup", "restore", "damaged", "--yes")
     assert refused.returncode == 1
     assert "ClickHouse refused" in refused.stderr
     assert "the tables are dropped: restore another copy" in refused.stderr
-    assert counterflow(line, "restore", "first", "--yes").returncode == 0
+    assert counterflow(line, "backup", "restore", "first", "--yes").returncode == 0
     assert_whole(line, 250)
 
 
@@ -158,6 +158,6 @@ def test_offsets_of_another_kafka_are_not_taken_over(line: StackSettings) -> Non
     place = line.clickhouse_home / "backups/empty/landed.json"
     there = {"topic": TOPIC, "topic_id": "of another Kafka", "offset": 10**6}
     place.write_bytes(orjson.dumps([{**there, "partition": partition} for partition in range(4)]))
-    restored = counterflow(line, "restore", "empty", "--yes")
+    restored = counterflow(line, "backup", "restore", "empty", "--yes")
     assert restored.returncode == 0, restored.stderr
     assert_whole(line, 250)

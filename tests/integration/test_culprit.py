@@ -1,4 +1,4 @@
-"""What `counterflow culprit` ranks over rows whose changes are plain to work out."""
+"""What `counterflow doctor SYSTEM --at TIME` ranks over rows whose changes are plain to work out."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_a_board_ranks_as_the_command_does_for_the_newest_spell_and_else_for_its
 
     assert [(row["Name"], row["Change"]) for row in drawn(client, "what_changed", quarter, SYSTEM)] == ranked(halves)
     insert(client, "verdict", list(judged()))
-    capped = spell(client, SYSTEM, "roce_cap", ("CAPPED",), None)
+    capped = spell(client, SYSTEM, "roce_cap")
     assert capped is not None
     table = drawn(client, "what_changed", quarter, "another", SYSTEM)
     assert [(row["Name"], row["Change"]) for row in table] == ranked(capped) == [("O'BAT\\", 2.0), ("LESS", -0.5)]
@@ -164,9 +164,11 @@ def test_a_board_ranks_as_the_command_does_for_the_newest_spell_and_else_for_its
 
 def test_the_newest_spell_of_a_rule_is_the_time_in_question(client: ClickHouse) -> None:
     insert(client, "verdict", list(judged()))
-    period = spell(client, SYSTEM, "roce_cap", ("CAPPED",), "G")
+    period = spell(client, SYSTEM, "roce_cap", "G")
     assert period == Period(NOON - timedelta(hours=1), NOON, NOON + timedelta(minutes=3))
-    assert spell(client, SYSTEM, "roce_cap", ("CAPPED",), "H") is None
+    assert spell(client, SYSTEM, "roce_cap", "H") is None
+    during, after = (spell(client, SYSTEM, None, at=NOON + timedelta(minutes=minute)) for minute in (1, 4))
+    assert (during, after) == (period, None)
 
 
 def test_quiet_time_ends_where_the_signal_began_and_not_where_it_raised_the_state(client: ClickHouse) -> None:
@@ -175,7 +177,7 @@ def test_quiet_time_ends_where_the_signal_began_and_not_where_it_raised_the_stat
     for number, row in zip(range(-9, 6), rows, strict=True):
         row["evidence"] = orjson.dumps({"figures": {"raising": max(0, number + 2) if number <= 3 else 0}}).decode()
     insert(client, "verdict", rows)
-    period = spell(client, SYSTEM, "roce_cap", ("CAPPED",), "G")
+    period = spell(client, SYSTEM, "roce_cap", "G")
     assert period == Period(NOON - timedelta(minutes=62), NOON - timedelta(minutes=2), NOON + timedelta(minutes=3))
     [row] = client.rows(
         "SELECT begin FROM counterflow.culprit_period("

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -31,6 +32,17 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "venv"
 
 
+def test_the_wheel_has_the_definitions_and_neither_cases_nor_pages(bare: Path) -> None:
+    names = ZipFile(next((bare.parent / "dist").glob("*.whl"))).namelist()
+    of_nmon = {name.rpartition("/")[2] for name in names if "/formats/nmon/" in name}
+    assert {"__init__.py", "mapping.yaml"} <= of_nmon
+    assert not of_nmon & {"README.md", "aix.case"}
+    of_job = {name.rpartition("/")[2] for name in names if "/jobs/io_mix/" in name}
+    assert of_job == {"batch.sql", "job.yaml", "mapping.yaml", "stream.sql"}
+    of_alert = {name.rpartition("/")[2] for name in names if "/alerts/link-capped/" in name}
+    assert of_alert == {"README.md", "alert.yaml"}
+
+
 def run(bare: Path, folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
     command = [bare / "bin/counterflow", *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
@@ -43,10 +55,10 @@ RECORDING = RECORDINGS / "linux_16n_plain.nmon"
     ("arguments", "expected"),
     [
         (["--help"], "Performance counters in, answers out."),
-        (["summary", "--json", RECORDING], '"snapshots":30'),
-        (["parse", RECORDING], '"dataset":"disk"'),
+        (["look", "--summary", "--json", RECORDING], '"snapshots":30'),
+        (["look", "--records", RECORDING], '"dataset":"disk"'),
         (["bundle", RECORDING, "--out", "b.tgz"], "figures are the same"),
-        (["simulate", "nvme-story", "--out", "stories"], "nvme"),
+        (["study", "simulate", "nvme-story", "--out", "stories"], "nvme"),
         (["report", "--help"], "--out"),
         (["demo", "--help"], "--keep"),
     ],

@@ -77,7 +77,7 @@ def test_a_lander_with_a_wrong_password_names_it(kafka: StackSettings, tmp_path:
     (secrets / "clickhouse-lander").write_text("unused")
     environment = {**os.environ, "COUNTERFLOW_HOME": str(tmp_path), "COUNTERFLOW_SECRETS": str(secrets)}
     environment |= {"COUNTERFLOW_KAFKA_BOOTSTRAP": kafka.kafka_bootstrap}
-    command = [sys.executable, "-m", "counterflow", "land", "--until-caught-up"]
+    command = [sys.executable, "-m", "counterflow", "dev", "land", "--until-caught-up"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode != 0
     words = f"refuses user `lander`: it does not know the user, or the password in {secrets}/kafka-lander is wrong"

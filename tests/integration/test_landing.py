@@ -1,4 +1,4 @@
-"""`counterflow land` between a real broker and a real ClickHouse engine, killed, starved, poisoned and fenced."""
+"""`counterflow dev land` between a real broker and a real ClickHouse engine, killed, starved, poisoned and fenced."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def start(
 ) -> subprocess.Popen[str]:
     password = line.secrets / "clickhouse-lander"
     return subprocess.Popen(
-        [sys.executable, "-m", "counterflow", "land",
+        [sys.executable, "-m", "counterflow", "dev", "land",
          "--clickhouse-url", url or line.clickhouse_url, "--password-file", str(password), *options],
         stderr=log, text=True, env={**os.environ, **line.environment, **environment},
     )  # fmt: skip

@@ -116,7 +116,7 @@ def test_another_machine_may_send_only_where_the_configuration_allows_it(tmp_pat
     config = {"agent_id": "a", "kafka": {"bootstrap": "127.0.0.1:1"}, "sources": [source]}
     path = tmp_path / "agent.yaml"
     path.write_text(yaml.safe_dump(config))
-    command = [sys.executable, "-m", "counterflow", "check-config", str(path)]
+    command = [sys.executable, "-m", "counterflow", "agent", "check", str(path)]
     refused = subprocess.run(command, capture_output=True, text=True, check=False)
     assert refused.returncode == 2
     assert "sources[0].address" in refused.stderr

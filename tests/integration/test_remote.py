@@ -45,7 +45,7 @@ def run(*words: str | Path, stdin: bytes = b"", **environment: str) -> subproces
 
 
 def lines(*words: str | Path, stdin: bytes = b"", **environment: str) -> list[bytes]:
-    done = run("parse", *words, stdin=stdin, **environment)
+    done = run("look", "--records", *words, stdin=stdin, **environment)
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout.splitlines()
 
@@ -78,7 +78,7 @@ def test_a_folder_and_a_pattern_of_an_object_store_are_read_as_local_files(store
     own = lines(SAMPLE)
     assert lines("s3://perf/2026", **store) == own * 2
     assert lines("s3://perf/*/t*.nmon", **store) == own
-    nothing = run("parse", "s3://perf/2027", **store)
+    nothing = run("look", "--records", "s3://perf/2027", **store)
     assert nothing.returncode != 0
     assert b"s3://perf/2027" in nothing.stderr
     assert b"Traceback" not in nothing.stderr
@@ -177,7 +177,9 @@ def test_a_server_whose_key_is_not_known_is_refused(sshd: Server, tmp_path: Path
     shutil.copy(SAMPLE, sshd.folder / "known.nmon")
     no_hosts = tmp_path / "known_hosts"
     no_hosts.touch()
-    done = run("parse", f"{sshd.url}/known.nmon", **sshd.environment | {"COUNTERFLOW_KNOWN_HOSTS": str(no_hosts)})
+    done = run(
+        "look", "--records", f"{sshd.url}/known.nmon", **sshd.environment | {"COUNTERFLOW_KNOWN_HOSTS": str(no_hosts)}
+    )
     assert done.returncode != 0
     assert done.stdout == b""
     assert b"not found in known_hosts" in done.stderr
@@ -322,7 +324,7 @@ def test_a_web_server_is_read_over_tls_whose_certificate_is_checked(tmp_path: Pa
         try:
             url = f"https://{HOST}:{server.server_port}/a.nmon"
             assert lines(url, SSL_CERT_FILE=str(authority.authority)) == lines(SAMPLE)
-            refused = run("parse", url)
+            refused = run("look", "--records", url)
             assert refused.returncode != 0
             assert b"CERTIFICATE_VERIFY_FAILED" in refused.stderr
         finally:
@@ -330,10 +332,10 @@ def test_a_web_server_is_read_over_tls_whose_certificate_is_checked(tmp_path: Pa
             thread.join()
 
 
-@pytest.mark.parametrize("command", ["parse", "summary"])
-def test_standard_input_is_a_file_like_any_other(command: str) -> None:
-    piped = run(command, "-", stdin=SAMPLE.read_bytes())
-    named = run(command, SAMPLE)
+@pytest.mark.parametrize("shape", ["--records", "--summary"])
+def test_standard_input_is_a_file_like_any_other(shape: str) -> None:
+    piped = run("look", shape, "-", stdin=SAMPLE.read_bytes())
+    named = run("look", shape, SAMPLE)
     assert piped.returncode == named.returncode == 0, piped.stderr.decode()
     assert piped.stdout.splitlines()[1:] == named.stdout.splitlines()[1:]
 

@@ -21,7 +21,7 @@ SYSTEM = "sends 'elsewhere'"
 
 
 def exporter(metrics: str, *options: str) -> tuple[str, ...]:
-    words = ("-m", "counterflow", "verdicts", "export", "--flink-url", "http://127.0.0.1:9")
+    words = ("-m", "counterflow", "dev", "verdicts", "--flink-url", "http://127.0.0.1:9")
     return (sys.executable, *words, "--metrics-port", metrics.rpartition(":")[2], *options)
 
 

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import orjson
-import psutil
 import pytest
 
 from counterflow.pipelines.rules import rules
@@ -98,42 +93,6 @@ def test_links_and_systems_are_judged_apart(intervals: Path) -> None:
     for first in (0, 2):
         assert [(v["state"], v["signal"], v["stale"]) for v in verdicts[first::3]] == EXPECTED
     assert {v["state"] for v in verdicts[1::3] if not v["stale"]} == {"OK"}
-
-
-def test_a_file_judged_by_several_processes_has_the_verdicts_of_a_stream(tmp_path: Path) -> None:
-    links = [series(f"roce{n // 2}", **({"link_type": "vf"} if n % 2 else {})) for n in range(12)]
-    text = "\n \n".join(json.dumps(row) for rows in zip(*links, strict=True) for row in rows)
-    path = tmp_path / "intervals.jsonl"
-    path.write_text(text)
-    of_file = rules_("replay", "roce_cap", "--input", path, "--json")
-    of_stream = rules_("replay", "roce_cap", "--input", "-", "--json", stdin=text)
-    assert of_file.stdout == of_stream.stdout
-    assert [json.loads(answer)["link"] for answer in of_file.stdout.splitlines()] == [
-        f"roce{n // 2}" for n in range(12)
-    ] * 9
-    assert {json.loads(answer)["state"] for answer in of_file.stdout.splitlines()[-12:]} == {"CAPPED"}
-
-
-@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="on one processor, one process judges all lines")
-@pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGKILL])
-def test_the_other_processes_end_with_the_one_that_is_killed(ending: signal.Signals, tmp_path: Path) -> None:
-    """Nobody reads the output, so they wait with 20,000 lines, far more than a pipe holds."""
-    path = tmp_path / "intervals.jsonl"
-    rows = (line(number, FREE, f"roce{link}") for number in range(100) for link in range(200))
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    command = [sys.executable, "-m", "counterflow", "rules", "replay", "roce_cap", "--input", str(path), "--json"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as run:
-        end = time.monotonic() + 60
-        while not (others := psutil.Process(run.pid).children()) and time.monotonic() < end:
-            time.sleep(0.05)
-        run.send_signal(ending)
-        assert run.wait(60) == -ending
-    assert others
-    _, left = psutil.wait_procs(others, timeout=30)
-    alive = [one for one in left if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
-    for one in alive:
-        one.kill()
-    assert not alive
 
 
 def test_lines_before_a_bad_one_are_judged(tmp_path: Path) -> None:

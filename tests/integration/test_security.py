@@ -50,7 +50,7 @@ def line(new_stack: NewStack, authority: Authority) -> StackSettings:
     settings = authority.over_tls(new_stack())
     lifecycle.start(settings, "kafka", "clickhouse")
     create_topics(settings, topics())
-    counterflow(settings, "migrate")
+    counterflow(settings, "dev", "migrate")
     return settings
 
 
@@ -69,7 +69,7 @@ def counterflow(line: StackSettings, *words: str) -> str:
 
 def test_records_go_from_the_agent_to_the_table_over_tls(line: StackSettings) -> None:
     sent = publish_files([SAMPLE], kafka=line.kafka("agent"), agent_id="over-tls")
-    counterflow(line, "land", "--until-caught-up")
+    counterflow(line, "dev", "land", "--until-caught-up")
     answer = counterflow(line, "sql", "SELECT sum(rows) AS n FROM counterflow.ledger WHERE agent_id = 'over-tls'")
     assert answer == f"n\n{sum(sent.records.values())}\n"
     report = json.loads(counterflow(line, "audit", "--json", "--from", "2026-03-02", "--to", "2026-03-03"))

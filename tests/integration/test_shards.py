@@ -62,8 +62,8 @@ def start(
 ) -> subprocess.Popen[str]:
     password = shards.a.settings.secrets / "clickhouse-lander"
     return subprocess.Popen(
-        [sys.executable, "-m", "counterflow", "land", "--shards", str(map_file), "--password-file", str(password),
-         *options],
+        [sys.executable, "-m", "counterflow", "dev", "land", "--shards", str(map_file),
+         "--password-file", str(password), *options],
         stdout=subprocess.DEVNULL, stderr=log, text=True, env={**os.environ, **line.environment},
     )  # fmt: skip
 
@@ -229,7 +229,7 @@ def test_a_map_that_would_split_what_belongs_together_is_refused(
 def test_a_lander_without_a_map_does_not_insert_through_the_tables_over_all_shards(
     line: StackSettings, shards: Shards
 ) -> None:
-    command = [sys.executable, "-m", "counterflow", "land", "--until-caught-up",
+    command = [sys.executable, "-m", "counterflow", "dev", "land", "--until-caught-up",
                "--clickhouse-url", shards.a.settings.clickhouse_url,
                "--password-file", str(shards.a.settings.secrets / "clickhouse-lander")]  # fmt: skip
     environment = {**os.environ, **line.environment}

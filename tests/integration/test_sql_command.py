@@ -169,6 +169,7 @@ def test_a_terminal_obeys_no_row(terminal: Callable[..., str]) -> None:
     ("query", "sentence", "near"),
     [
         ("SELECT * FROM counterflow.dsk", "Unknown table expression identifier 'counterflow.dsk'", "counterflow.disk"),
+        ("SELECT * FROM link_load", "Unknown table expression identifier 'link_load'", "counterflow.link_load"),
         ("SELECT sytem FROM counterflow.disk", "Unknown expression identifier `sytem`", "system"),
         ("SELECT busy FROM counterflow.disk", "Unknown expression identifier `busy`", "busy_pct"),
         ("SELECT conut() FROM counterflow.disk", "Function with name `conut` does not exist", "count"),

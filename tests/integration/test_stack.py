@@ -92,7 +92,7 @@ def test_the_state_of_all_jobs_shares_one_bound(stack: StackSettings) -> None:
 
 def test_an_agent_runs_with_the_configuration_that_up_wrote(stack: StackSettings, tmp_path: Path) -> None:
     config = stack.home / "agent.yaml"
-    checked = counterflow(stack, "check-config", str(config))
+    checked = counterflow(stack, "agent", "check", str(config))
     assert checked.returncode == 0, checked.stderr
     shutil.copy(SAMPLE, stack.home / "inbox")
     log, name = tmp_path / "log", "from-the-inbox"
@@ -211,8 +211,11 @@ def test_the_doctor_finds_a_certificate_that_expires(over_tls: StackSettings) ->
     finally:
         over_tls.flink_certificate.write_bytes(kept)
     assert done.returncode == 2
-    finding = f"flink: its certificate expires on {end:%F}\n  to do: counterflow down, then counterflow up\n"
-    assert finding in done.stdout
+    what, remedy = (
+        f"fail     flink: its certificate expires on {end:%F}",
+        "to do: counterflow down, then counterflow up",
+    )
+    assert f"{what}\n         {remedy}\n" in done.stdout
 
 
 def test_a_part_that_outlived_its_supervisor_is_taken_over_or_stopped(new_stack: NewStack) -> None:

@@ -1,4 +1,4 @@
-"""`counterflow summary` and `parse` as a person runs them: figures, damaged input, exit status."""
+"""`counterflow look --summary` and `look --records` as a person runs them: figures, damaged input, exit status."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def counterflow(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 def summary(*arguments: object) -> dict[str, object]:
-    run = counterflow("summary", "--json", *arguments)
+    run = counterflow("look", "--summary", "--json", *arguments)
     assert run.returncode == 0, run.stderr
     return dict(json.loads(run.stdout))
 
@@ -78,7 +78,7 @@ def test_a_log_of_db2_is_counted_without_figures_that_it_does_not_have(tmp_path:
     assert (found["system"], found["snapshots"]) == ("SYS1", 2)
     assert (found["start"], found["end"]) == ("2025-11-21T01:00:00Z", "2025-11-21T01:01:00Z")
     assert found["records"] == {"db_log": 2, "manifest": 2}
-    shown = counterflow("summary", path).stdout
+    shown = counterflow("look", "--summary", path).stdout
     assert "2025-11-21 01:00:00 to 2025-11-21 01:01:00, 2 snapshots" in shown
     assert "db_log 2" in shown
     assert "CPU" not in shown
@@ -89,7 +89,7 @@ def test_a_file_of_two_systems_has_a_summary_of_each(tmp_path: Path) -> None:
     path = tmp_path / "log.csv"
     head = "time_utc,sysid,ssid,QJSTCIWR"
     path.write_text(f"{head}\n2025-11-21T01:00:00Z,SYS1,DBP1,1\n2025-11-21T01:05:00Z,SYS2,DBP2,2\n")
-    run = counterflow("summary", "--json", path)
+    run = counterflow("look", "--summary", "--json", path)
     found = [json.loads(line) for line in run.stdout.splitlines()]
     assert [(s["system"], s["end"], s["snapshots"]) for s in found] == [
         ("SYS1", "2025-11-21T01:00:00Z", 1),
@@ -110,8 +110,8 @@ def test_a_file_that_counts_no_traffic_has_no_row_of_it(tmp_path: Path) -> None:
     figures = summary(path, "--system", "PROD01")
     assert dict(figures["records"])["link"] > 0  # type: ignore[call-overload]
     assert figures["network"] == []
-    assert "network" not in counterflow("summary", "--system", "PROD01", path).stdout
-    assert "network" in counterflow("summary", RECORDINGS / "linux_16n_plain.nmon").stdout
+    assert "network" not in counterflow("look", "--summary", "--system", "PROD01", path).stdout
+    assert "network" in counterflow("look", "--summary", RECORDINGS / "linux_16n_plain.nmon").stdout
 
 
 def test_a_name_of_a_file_that_is_not_unicode_is_written_out(tmp_path: Path) -> None:
@@ -119,12 +119,12 @@ def test_a_name_of_a_file_that_is_not_unicode_is_written_out(tmp_path: Path) -> 
     Path(os.fsdecode(path)).write_bytes((RECORDINGS / "linux_16n_plain.nmon").read_bytes() + b"ZZZZ,T0099,broken\n")
     name = f"{tmp_path}/M\\udce4rz.nmon"
     assert summary(os.fsdecode(path))["file"] == name
-    parsed = counterflow("parse", os.fsdecode(path))
+    parsed = counterflow("look", "--records", os.fsdecode(path))
     assert parsed.returncode == 0, parsed.stderr
     rejects = [found for line in parsed.stdout.splitlines() if "reject" in (found := json.loads(line))]
     assert {reject["file"] for reject in rejects} == {name}
     Path(os.fsdecode(path)).write_bytes(b"not a recording")
-    refused = counterflow("parse", os.fsdecode(path))
+    refused = counterflow("look", "--records", os.fsdecode(path))
     assert (refused.returncode, refused.stderr.count(name)) == (1, 1)
     assert "Traceback" not in refused.stderr
 
@@ -133,7 +133,7 @@ def test_a_recording_that_has_not_begun_has_no_interval(tmp_path: Path) -> None:
     lines = (RECORDINGS / "linux_16n_plain.nmon").read_text().splitlines(keepends=True)
     path = tmp_path / "begun.nmon"
     path.write_text("".join(line for line in lines if line.startswith("AAA,")))
-    run = counterflow("summary", path)
+    run = counterflow("look", "--summary", path)
     assert "no snapshot" in run.stdout
     assert "None" not in run.stdout
 
@@ -145,7 +145,7 @@ def test_local_times_are_of_the_zone_given() -> None:
 
 
 def test_an_unknown_zone_is_named() -> None:
-    run = counterflow("summary", "--zone", "Mars/Olympus", RECORDINGS / "linux_16n_plain.nmon")
+    run = counterflow("look", "--summary", "--zone", "Mars/Olympus", RECORDINGS / "linux_16n_plain.nmon")
     assert run.returncode == 2
     assert "Mars/Olympus" in run.stderr
 
@@ -156,20 +156,20 @@ def test_every_bad_file_is_named_and_the_good_one_is_read(tmp_path: Path) -> Non
     (tmp_path / "binary").write_bytes(os.urandom(100_000))
     (tmp_path / "half").write_bytes(b"AAA,progname,nmon\nAAA,host,x\nZZZZ,T00")
     (tmp_path / "utf16").write_bytes(good.read_text().encode("utf-16"))  # as PowerShell redirects
-    run = counterflow("summary", "--json", tmp_path, tmp_path / "missing", good)
+    run = counterflow("look", "--summary", "--json", tmp_path, tmp_path / "missing", good)
     assert run.returncode == 1
     for name in ("empty", "binary", "half", "missing"):
         assert f"{tmp_path / name}" in run.stderr, name
     assert [json.loads(line)["snapshots"] for line in run.stdout.splitlines()[-2:]] == [30, 30]
 
 
-def test_parse_prints_every_record_and_every_reject(tmp_path: Path) -> None:
+def test_look_writes_every_record_and_every_reject(tmp_path: Path) -> None:
     lines = (RECORDINGS / "linux_16n_plain.nmon").read_text().splitlines(keepends=True)
     at = next(n for n, line in enumerate(lines) if line.startswith("CPU_ALL,T0003"))
     lines[at] = "CPU_ALL,T0003,1.0,spoilt\n"
     damaged = tmp_path / "it's damaged.nmon"
     damaged.write_text("".join(lines))
-    run = counterflow("parse", damaged)
+    run = counterflow("look", "--records", damaged)
     assert run.returncode == 0, run.stderr
     found = [json.loads(line) for line in run.stdout.splitlines()]
     rejects = [item for item in found if "reject" in item]
@@ -177,6 +177,3 @@ def test_parse_prints_every_record_and_every_reject(tmp_path: Path) -> None:
     assert rejects[0]["raw"] == "CPU_ALL,T0003,1.0,spoilt"
     everything = [item for item in found if item.get("dataset") == "system_cpu" and item["engine"] == "all"]
     assert len(everything) == 29
-    counted = counterflow("parse", "--summary", damaged)
-    assert "field_count" in counted.stdout
-    assert "system_cpu" in counted.stdout

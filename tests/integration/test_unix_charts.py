@@ -50,7 +50,7 @@ def admin(clickhouse: StackSettings, tmp_path_factory: pytest.TempPathFactory) -
         files = {system: RECORDINGS / file for system, file in FILES.items()}
         files |= {system: golden(name).written(tmp_path_factory.mktemp(system)) for system, name in CASES.items()}
         for system, file in files.items():
-            parsed = CliRunner().invoke(cli, ["parse", "--system", system, str(file)])
+            parsed = CliRunner().invoke(cli, ["look", "--records", "--system", system, str(file)])
             tables: dict[str, list[dict[str, Any]]] = {}
             for row in map(json.loads, parsed.stdout.splitlines()):
                 if "dataset" in row and "reject" not in row:

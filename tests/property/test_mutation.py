@@ -111,7 +111,10 @@ def mutated(case: Case, at: int, mutant: int) -> tuple[Case, bytes]:
     return replace(case, files={**case.files, case.input_name: content}), put
 
 
-WITH_FIGURES = {name: [case for case in cases(name) if FIGURE.search(case.input)] for name in formats()}
+WITH_FIGURES = {
+    name: [case for case in cases(name) if len(case.files) == 1 and FIGURE.search(case.input)] for name in formats()
+}
+"""Cases by format; what joins two files is no figure."""
 
 
 @pytest.mark.parametrize("name", WITH_FIGURES)

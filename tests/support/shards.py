@@ -101,7 +101,16 @@ def two_shards(folder: Path, parts: Path) -> Iterator[Shards]:
             shard.start()
         urls = [f"--url={shard.settings.clickhouse_url}" for shard in shards]
         password = f"--password-file={first.secrets / 'clickhouse-migrator'}"
-        command = [sys.executable, "-m", "counterflow", "migrate", f"--cluster={CLUSTER}", "--unreplicated", password]
+        command = [
+            sys.executable,
+            "-m",
+            "counterflow",
+            "dev",
+            "migrate",
+            f"--cluster={CLUSTER}",
+            "--unreplicated",
+            password,
+        ]
         subprocess.run([*command, *urls], env={**os.environ, **first.environment}, check=True, capture_output=True)
         yield shards
     finally:

@@ -24,7 +24,7 @@ from pydantic import ValidationError
 
 from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
-from counterflow.cli._metrics import published
+from counterflow.cli.dev._metrics import published
 from counterflow.dashboards import alerting
 from counterflow.pipelines.exporter.jobs import Jobs
 from counterflow.pipelines.exporter.metrics import families_of
@@ -180,10 +180,10 @@ def test_a_job_that_is_not_to_run_is_not_missed(flink: str) -> None:
 
 
 def test_the_exporter_takes_no_job_that_does_not_exist_and_no_flink_beside_a_flink() -> None:
-    ended = CliRunner().invoke(cli, ["verdicts", "export", "--job", "disk_lode"])
+    ended = CliRunner().invoke(cli, ["dev", "verdicts", "--job", "disk_lode"])
     assert isinstance(ended.exception, CounterflowError)
     assert ended.exception.message == "there is no job disk_lode"
-    ended = CliRunner().invoke(cli, ["verdicts", "export", "--no-flink", "--flink-url", "http://127.0.0.1:9"])
+    ended = CliRunner().invoke(cli, ["dev", "verdicts", "--no-flink", "--flink-url", "http://127.0.0.1:9"])
     assert ended.exit_code == 2
     assert "give --flink-url or --no-flink, not both" in ended.output
 

@@ -45,7 +45,9 @@ def test_the_time_that_is_given_may_have_milliseconds(tmp_path: Path) -> None:
     capture = tmp_path / "wrkdsksts.txt"
     row = "   1  4327   70564   52.3   14.2     8.5    9.1    5.1    7.2   10.8     3\n"
     capture.write_text("".join(f"Elapsed time:   00:{m}:00   System name: SYSA\n{row}" for m in ("05", "10")))
-    found = CliRunner().invoke(cli, ["parse", str(capture), "--zone", "UTC", "--at", "2026-03-02 08:00:00.250"])
+    found = CliRunner().invoke(
+        cli, ["look", "--records", str(capture), "--zone", "UTC", "--at", "2026-03-02 08:00:00.250"]
+    )
     rows = [json.loads(line) for line in found.stdout.splitlines()]
     assert [row["ts"] for row in rows if "busy_pct" in row] == ["2026-03-02T08:00:00.250Z"]
     assert "repeated_block" in found.output

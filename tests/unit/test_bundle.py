@@ -30,8 +30,8 @@ def unpacked(archive: Path, folder: Path) -> list[Path]:
 
 
 def figures(file: Path, *options: str) -> list[tuple[object, ...]]:
-    """Return what `parse` prints of a file, without what depends on names."""
-    rows = map(json.loads, CliRunner().invoke(cli, ["parse", *options, str(file)]).stdout.splitlines())
+    """Return what `look --records` prints of a file, without what depends on names."""
+    rows = map(json.loads, CliRunner().invoke(cli, ["look", "--records", *options, str(file)]).stdout.splitlines())
     return [
         (row.get("dataset"), row.get("reject"), row.get("ts"), *(v for v in row.values() if not isinstance(v, str)))
         for row in rows
@@ -388,7 +388,7 @@ def test_every_file_of_an_archive_is_read_as_a_recording(tmp_path: Path) -> None
     """Its manifest is none, and no command takes it for one."""
     out = tmp_path / "b.tgz"
     assert bundle(PLAIN, "--out", out).exit_code == 0
-    result = CliRunner().invoke(cli, ["summary", str(out)])
+    result = CliRunner().invoke(cli, ["look", "--summary", str(out)])
     assert result.exit_code == 0, result.output
     assert "bundle.json" not in result.output
     with tarfile.open(out) as tar:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from counterflow.cli.parse import command
+from counterflow.cli.look import command
 from counterflow.collectors.agent.config import Config, Source, check
 from tests.golden.cases import golden
 
@@ -24,14 +24,14 @@ def screen(tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize(("order", "day"), [("mdy", "2026-05-09"), ("dmy", "2026-09-05")])
-def test_parse_takes_the_order_of_its_option(order: str, day: str, screen: str) -> None:
-    result = CliRunner().invoke(command, [screen, "--date-order", order])
+def test_look_takes_the_order_of_its_option(order: str, day: str, screen: str) -> None:
+    result = CliRunner().invoke(command, ["--records", screen, "--date-order", order])
     assert result.exit_code == 0
     assert f'"ts":"{day}T18:50:00Z"' in result.output
 
 
-def test_parse_refuses_the_date_and_names_the_way_out(screen: str) -> None:
-    result = CliRunner().invoke(command, [screen])
+def test_look_refuses_the_date_and_names_the_way_out(screen: str) -> None:
+    result = CliRunner().invoke(command, ["--records", screen])
     assert result.exit_code == 1
     assert "--date-order" in result.output
 

@@ -25,7 +25,7 @@ from docs.generators.formats import pages, readme
 from docs.generators.hooks import linked
 from tests.support.pages import REPOSITORY, Block, agrees, blocks, commands, sessions, words
 
-WITHOUT_SERVICES = ("check-config", "parse", "rules", "simulate", "study", "summary")
+WITHOUT_SERVICES = ("agent", "look", "rules", "study")
 
 
 def _paths(command: click.Command, path: str) -> list[str]:

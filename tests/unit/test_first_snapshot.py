@@ -1,4 +1,4 @@
-"""The first snapshot of a recording, as `counterflow summary` and the studies count it."""
+"""The first snapshot of a recording, as `counterflow look --summary` and the studies count it."""
 
 from __future__ import annotations
 

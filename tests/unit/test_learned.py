@@ -141,7 +141,7 @@ def test_learn_writes_the_entry_of_the_machine_in_use_and_the_file_stays_as_it_w
     before, added, after = site.read_text().partition("  - {subsystem: DBP1, path: zhpf, ")
     assert added
     assert before + after.split("\n", 1)[1] == SITE
-    result = CliRunner().invoke(cli, ["parse", str(site)])
+    result = CliRunner().invoke(cli, ["look", "--records", str(site)])
     rows = [json.loads(line) for line in result.stdout.splitlines()]
     ceilings = {(row["item"], row["ts"]): row["value"] for row in rows if row.get("name") == "ceiling_mb_s"}
     assert 213 < float(ceilings["DBP1/zhpf", "2026-11-21T01:40:00Z"]) < 215.1

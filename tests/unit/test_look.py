@@ -1,4 +1,4 @@
-"""What `look`, `summary` and `parse` read and report of files that are damaged, unreadable or no recordings."""
+"""What `look` reads and reports of files that are damaged, unreadable or no recordings, in each of its shapes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def of_data(*arguments: object, folder: Path, stdin: bytes = b"") -> list[dict[s
 @pytest.mark.parametrize(
     ("content", "system", "begins", "finding"),
     [
-        (DAY + DAY[:2000], "appsrv01", "2026-03-02 00:10:01", "data: cut file 1 time, first in in:136: "),
+        (DAY + DAY[:600], "appsrv01", "2026-03-02 00:10:01", "data: cut file 1 time, first in in:32: "),
         (b"garbage\n" + LINUX, "vm", "2026-11-21 01:41:19", "data: unknown line 1 time, first in in:1: "),
         (
             LINUX.replace(b"\n", b"\n" + b"garbage\n" * 20_000, 1),
@@ -74,7 +74,7 @@ def test_refused_data_that_names_no_system_is_to_watch_for_that_of_its_file(
 
 
 def test_refused_data_of_a_file_of_two_systems_counts_for_neither(tmp_path: Path) -> None:
-    (tmp_path / "in").write_bytes(DAY + DAY.replace(b"appsrv01", b"appsrv02") + DAY[:2000])
+    (tmp_path / "in").write_bytes(DAY + DAY.replace(b"appsrv01", b"appsrv02") + DAY[:600])
     [found] = of_data("in", folder=tmp_path)
     assert (found["system"], found["severity"]) == ("unknown", "watch")
 
@@ -136,8 +136,8 @@ def test_a_folder_that_cannot_be_read_is_named_and_the_rest_goes_on(tmp_path: Pa
     locked.chmod(0)
     message = "error: files/locked: Permission denied; give this user read permission\n"
     try:
-        for command in ("look", "summary", "parse"):
-            done = without_rights(command, "files", folder=tmp_path)
+        for shape in ((), ("--summary",), ("--records",)):
+            done = without_rights("look", *shape, "files", folder=tmp_path)
             assert (done.returncode, message in done.stderr) == (1, True), done.stderr
             assert "vm" in done.stdout
         done = without_rights("look", "files/locked", folder=tmp_path)
@@ -151,8 +151,8 @@ def test_a_folder_stands_for_all_files_below_it_but_not_for_those_of_operating_s
     for name in ("below/vm.nmon", ".DS_Store", "._vm.nmon", "__MACOSX/vm.nmon", "Thumbs.db", "desktop.ini"):
         (tmp_path / "files" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "files" / name).write_bytes(LINUX if name.startswith("below") else b"\0")
-    for command in ("look", "summary", "parse"):
-        done = counterflow(command, "files", "--zone", "UTC", folder=tmp_path)
+    for shape in ((), ("--summary",), ("--records",)):
+        done = counterflow("look", *shape, "files", "--zone", "UTC", folder=tmp_path)
         assert (done.returncode, done.stderr) == (0, "")
         assert "vm" in done.stdout
 
@@ -161,11 +161,11 @@ def test_where_there_is_no_file_a_command_ends_with_an_error(tmp_path: Path) -> 
     (tmp_path / "empty").mkdir()
     with zipfile.ZipFile(tmp_path / "hidden.zip", "w") as written:
         written.writestr(".DS_Store", b"\0")
-    for command in ("look", "summary", "parse"):
-        done = counterflow(command, "empty", folder=tmp_path)
+    for shape in ((), ("--summary",), ("--records",)):
+        done = counterflow("look", *shape, "empty", folder=tmp_path)
         assert (done.returncode, done.stderr) == (2, "error: no file in empty\nhint: name a recording\n")
-        done = counterflow(command, "hidden.zip", folder=tmp_path)
-        assert done.returncode == (2 if command == "look" else 1)
+        done = counterflow("look", *shape, "hidden.zip", folder=tmp_path)
+        assert done.returncode == (1 if shape else 2)
         assert done.stderr.startswith("error: hidden.zip: an archive without files\n")
 
 
@@ -178,11 +178,11 @@ def test_what_an_earlier_look_wrote_is_no_mistake(tmp_path: Path) -> None:
     assert again.stdout == first.stdout.removesuffix("out/report.html\n")
     for name in ("out/report.html", "out/disk.parquet"):
         assert f"note: {name} is no recording\n" in again.stderr
-    for command in ("summary", "parse"):
-        done = counterflow(command, ".", folder=tmp_path)
+    for shape in ("--summary", "--records"):
+        done = counterflow("look", shape, ".", folder=tmp_path)
         assert (done.returncode, done.stdout != "") == (0, True)
         assert done.stderr == "".join(f"note: {name} is no recording\n" for name in sorted(written(tmp_path)))
-        named = counterflow(command, "vm.nmon", "out/report.html", folder=tmp_path)
+        named = counterflow("look", shape, "vm.nmon", "out/report.html", folder=tmp_path)
         assert named.returncode == 1
         assert named.stderr.startswith("error: out/report.html: not read")
 
@@ -191,11 +191,11 @@ def written(folder: Path) -> list[str]:
     return [str(path.relative_to(folder)) for path in folder.glob("out/*")]
 
 
-def test_a_recording_without_times_is_named_with_its_line_and_reason_as_summary_names_it(tmp_path: Path) -> None:
+def test_a_recording_without_times_is_named_with_its_line_and_reason_as_a_summary_names_it(tmp_path: Path) -> None:
     lines = LINUX.splitlines(keepends=True)
     (tmp_path / "noz.nmon").write_bytes(b"".join(line for line in lines if not line.startswith(b"ZZZZ")))
     reason = "error: noz.nmon:318: T0001 has no ZZZZ line, and none follows from its neighbours\n"
-    assert reason in counterflow("summary", "noz.nmon", folder=tmp_path).stderr
+    assert reason in counterflow("look", "--summary", "noz.nmon", folder=tmp_path).stderr
     done = counterflow("look", "noz.nmon", "--zone", "UTC", folder=tmp_path)
     assert (done.returncode, done.stderr) == (2, f"{reason}error: no file holds an interval\n")
 
@@ -204,8 +204,8 @@ def test_the_reason_that_names_an_option_is_shown_of_a_file_that_gave_nothing(tm
     attributes = "lpar_name=PROD02,adapter_id=1,logical_port_id=27004002,phys_port_id=0,capacity=20.0"
     (tmp_path / "scr.log").write_text(f"$ lshwres -r sriov --rsubtype logport -m SERVER1\n{attributes}\n")
     reason = "error: scr.log:2: expected a line with a time before it, 2026-11-21T18:50:00Z, or --at\n"
-    for command in ("look", "summary"):
-        assert reason in counterflow(command, "scr.log", "--zone", "UTC", folder=tmp_path).stderr
+    for shape in ((), ("--summary",)):
+        assert reason in counterflow("look", *shape, "scr.log", "--zone", "UTC", folder=tmp_path).stderr
     at = ("--at", "2026-03-02T08:00")
     assert counterflow("look", "scr.log", "--zone", "UTC", *at, folder=tmp_path).returncode == 0
 
@@ -215,7 +215,7 @@ def test_a_file_of_settings_alone_is_named_with_the_command_that_shows_it(tmp_pa
     done = counterflow("look", "a b.csv", "--system", "SYSA", "--zone", "UTC", folder=tmp_path)
     assert done.returncode == 2
     holds = "error: no file holds an interval: a b.csv holds settings alone\n"
-    assert done.stderr == holds + "hint: counterflow parse 'a b.csv' shows what it gives\n"
+    assert done.stderr == holds + "hint: counterflow look --records 'a b.csv' shows what it gives\n"
 
 
 def test_a_file_without_its_system_is_named_once(tmp_path: Path) -> None:
@@ -250,6 +250,6 @@ def test_summary_has_the_processors_that_look_has(
     file = golden(case).written(tmp_path)
     looked = counterflow("look", file, *options, folder=tmp_path)
     assert f"processors {average} % busy on average, {maximum} % at most" in looked.stdout
-    done = counterflow("summary", file, *options, "--json", folder=tmp_path)
+    done = counterflow("look", "--summary", file, *options, "--json", folder=tmp_path)
     found = json.loads(done.stdout)
     assert (round(found["cpu_pct_avg"], 1), round(found["cpu_pct_max"], 1)) == (average, maximum)

@@ -13,24 +13,23 @@ from tests.support.command_line import run
 SAMPLE = Path(__file__).parents[2] / "samples/nmon/linux_16n_plain.nmon.gz"
 NEED_A_STACK = (
     ("audit",),
-    ("backup", "a"),
-    ("checkup",),
-    ("culprit", "SYSA", "--from", "2026-03-02", "--to", "2026-03-03"),
+    ("backup", "create", "a"),
     ("deadletter", "list"),
     ("deadletter", "replay", "--reason", "schema"),
     ("doctor",),
+    ("doctor", "SYSA", "--at", "2026-03-02"),
     ("jobs", "list"),
-    ("land",),
+    ("dev", "land"),
     ("jobs", "submit"),
-    ("migrate",),
+    ("dev", "migrate"),
     ("publish", str(SAMPLE)),
     ("report",),
-    ("restore", "a"),
+    ("backup", "restore", "a"),
     ("rules", "learn", "log_ceiling", "--from", "2026-03-02", "--to", "2026-03-03"),
     ("sql", "SELECT 1"),
     ("study", "compare", "--baseline", "a", "--scenario", "b"),
-    ("topics", "create"),
-    ("verdicts", "export"),
+    ("dev", "topics", "create"),
+    ("dev", "verdicts"),
 )
 
 
@@ -51,7 +50,7 @@ def test_the_answer_is_the_same(arguments: tuple[str, ...], tmp_path: Path) -> N
         ("audit",),
         ("deadletter", "replay", "--reason", "schema"),
         ("jobs", "rerun", "--from", "2026-03-02", "--to", "2026-03-03"),
-        ("topics", "create", "--users"),
+        ("dev", "topics", "create", "--users"),
     ],
     ids=" ".join,
 )
@@ -74,7 +73,7 @@ def test_the_stack_of_this_folder_is_not_taken_for_the_servers_that_variables_na
     )
 
 
-@pytest.mark.parametrize("arguments", [("up",), ("demo",), ("watch", "--seconds", "1")], ids=" ".join)
+@pytest.mark.parametrize("arguments", [("up",), ("demo",), ("demo", "--live", "--seconds", "1")], ids=" ".join)
 def test_no_stack_is_started_beside_the_servers_that_variables_name(arguments: tuple[str, ...], tmp_path: Path) -> None:
     nmon = tmp_path / "bin/nmon"
     nmon.parent.mkdir()

@@ -24,8 +24,8 @@ main()
 @pytest.mark.parametrize(
     "words",
     [
-        ("summary", str(SAMPLE)),
-        ("parse", "--summary", str(SAMPLE)),
+        ("look", "--summary", str(SAMPLE)),
+        ("look", "--records", str(SAMPLE)),
         ("bundle", str(SAMPLE), "--out"),
         ("look", "--help"),
         ("report", "--help"),

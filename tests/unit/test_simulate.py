@@ -305,13 +305,15 @@ def test_every_case_has_a_title() -> None:
 
 
 def test_the_command_reports_what_it_wrote_and_how_to_publish_it(tmp_path: Path) -> None:
-    run = CliRunner().invoke(cli, ["simulate", "sriov-story", "--out", str(tmp_path), "--start", "2026-05-01T00:00:00"])
+    run = CliRunner().invoke(
+        cli, ["study", "simulate", "sriov-story", "--out", str(tmp_path), "--start", "2026-05-01T00:00:00"]
+    )
     assert run.exit_code == 0
     assert "no real system was recorded" in run.output
     assert f"counterflow publish {tmp_path}/SRIOVA --system SRIOVA" in run.output
     assert f"counterflow publish {tmp_path}/HMC\n" in run.output
 
-    run = CliRunner().invoke(cli, ["simulate", "sriov-story", "--out", str(tmp_path), "--json"])
+    run = CliRunner().invoke(cli, ["study", "simulate", "sriov-story", "--out", str(tmp_path), "--json"])
     reported = json.loads(run.output)
     assert reported["generated"] is True
     assert {Path(file["path"]).exists() for file in reported["files"]} == {True}
@@ -320,12 +322,12 @@ def test_the_command_reports_what_it_wrote_and_how_to_publish_it(tmp_path: Path)
 
 def test_the_command_refuses_what_it_does_not_know(tmp_path: Path) -> None:
     with pytest.raises(CounterflowError, match="no case `case9`") as refused:
-        CliRunner().invoke(cli, ["simulate", "case9", "--out", str(tmp_path)], catch_exceptions=False)
+        CliRunner().invoke(cli, ["study", "simulate", "case9", "--out", str(tmp_path)], catch_exceptions=False)
     assert "case5" in str(refused.value.hint)
-    assert CliRunner().invoke(cli, ["simulate", "case5"]).exit_code == 2
+    assert CliRunner().invoke(cli, ["study", "simulate", "case5"]).exit_code == 2
     (tmp_path / "FIG21").write_bytes(b"")
     with pytest.raises(CounterflowError, match="FIG21"):
-        CliRunner().invoke(cli, ["simulate", "figure2-1", "--out", str(tmp_path)], catch_exceptions=False)
+        CliRunner().invoke(cli, ["study", "simulate", "figure2-1", "--out", str(tmp_path)], catch_exceptions=False)
 
 
 DOCUMENTED = {

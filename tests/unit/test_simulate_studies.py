@@ -200,7 +200,7 @@ def test_the_site_file_knows_every_run_and_ceiling(read_case: Callable[[str], Re
 
 
 def test_the_command_separates_printed_figures_from_implied_ones(tmp_path: Path) -> None:
-    run = CliRunner().invoke(cli, ["simulate", "zhyperlink", "--out", str(tmp_path), "--json"])
+    run = CliRunner().invoke(cli, ["study", "simulate", "zhyperlink", "--out", str(tmp_path), "--json"])
     first = json.loads(run.output)["runs"][0]
     assert first["published"] == {"gcp_ms": "0.42", "ziip_ms": "0.63", "elapsed_h": "5.85"}
     assert set(first["implied"]) == {"log_mb_s", "accounts_m_h", "gcp_pct", "ziip_pct"}

@@ -70,6 +70,6 @@ def test_a_recording_of_which_only_configuration_is_left_is_an_error(tmp_path: P
     header = "AAA,progname,nmon\nAAA,host,a\nAAA,time,08:00:00\nAAA,date,21-NOV-2026\nMEM,Memory a,memtotal\n"
     rows = f"ZZZZ,T0001,08:05:00,{date}\nMEM,T0001,100\n" if date != "21-NOV-2026" else ""
     file.write_text(header + rows)
-    result = CliRunner().invoke(cli, ["summary", str(file)])
+    result = CliRunner().invoke(cli, ["look", "--summary", str(file)])
     assert result.exit_code == 1
     assert message in result.output

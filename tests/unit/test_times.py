@@ -85,7 +85,7 @@ def test_every_command_calls_a_period_the_same() -> None:
     "words",
     [
         ("sql", "systems", "--from", "yesterday", "--to", "-2h"),
-        ("checkup", "--from", "2026-03-02 08:00", "--to", "2026-03-02 09:00 Europe/Berlin"),
+        ("doctor", "A", "--from", "2026-03-02 08:00", "--to", "2026-03-02 09:00 Europe/Berlin"),
         ("audit", "--from", "-1d"),
         ("report", "--from", "yesterday", "--to", "today"),
         ("deadletter", "list", "--from", "-2h"),

@@ -1,4 +1,4 @@
-"""`counterflow whatif mirror` from files: the published runs come out, and what is not known is null with a reason."""
+"""`counterflow whatif` from files: the published runs come out, and what is not known is null with a reason."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ PREDICTED = {
 WORK = ("--units-per-s", "100", "--response-ms", "50", "--busy-pct", "40", "--cores", "4", "--jobs", "20")
 
 
-def whatif(tmp_path: Path, rows: list[dict[str, Any]], *options: str) -> list[dict[str, Any]]:
+def whatif(tmp_path: Path, rows: list[dict[str, Any]], *options: str, question: str = "mirror") -> list[dict[str, Any]]:
     file = tmp_path / "mix.jsonl"
     file.write_bytes(b"\n".join(orjson.dumps({**ROW, **row}) for row in rows))
-    arguments = ["whatif", "mirror", "--input", str(file), "--json", *options]
+    arguments = ["whatif", question, "--input", str(file), "--json", *options]
     answer = CliRunner().invoke(cli, arguments, catch_exceptions=False)
     assert answer.exit_code == 0, answer.output
     return [orjson.loads(line) for line in answer.stdout_bytes.splitlines()]
@@ -42,8 +42,10 @@ def changing(rows_per_s: float) -> dict[str, Any]:
 
 
 def test_the_uncapped_run_of_case_study_5_comes_out(tmp_path: Path) -> None:
-    [partition] = whatif(tmp_path, [changing(416_049)], "--line-gbits", "100", "--km", "0.002", "--headroom", "0")
-    value = {name: figure["value"] for name, figure in partition["figures"].items()}
+    rows = [changing(416_049)]
+    [partition] = whatif(tmp_path, rows, "--km", "0.002")
+    [line] = whatif(tmp_path, rows, "--line-gbits", "100", "--headroom", "0", question="line")
+    value = {name: figure["value"] for name, figure in (partition["figures"] | line["figures"]).items()}
     assert value["exposure_pct"] == 100
     assert value["row_changes_peak_per_s"] == pytest.approx(416_049)
     assert value["line_gbits"] == pytest.approx(4.49)
@@ -61,6 +63,7 @@ def test_exposure_of_the_client_cases(
     tmp_path: Path, reads: float, read_for_update: float | None, exposure_pct: float
 ) -> None:
     row = {"reads": reads, "read_for_update": read_for_update, "inserts": 8, "other": 92 - reads}
+    row |= {"commits": 0, "rollbacks": 0}
     [partition] = whatif(tmp_path, [row])
     figure = partition["figures"]["exposure_pct"]
     assert figure["value"] == pytest.approx(exposure_pct)
@@ -83,9 +86,10 @@ def test_a_prediction_by_hand(tmp_path: Path) -> None:
     """The worked example of docs/whatif.md, in plain arithmetic."""
     row = {"interval_s": 100, "reads": 130e3, "read_for_update": 20e3, "inserts": 10e3, "other": 50e3}
     row |= {"commits": 10e3, "rollbacks": 0}
-    machine = ("--from-cpw", "28400", "--to-cpw", "56800")
-    [partition] = whatif(tmp_path, [row], "--km", "10", *WORK, "--like", "native", *machine)
-    found = partition["figures"]
+    given = ("--km", "10", *WORK, "--like", "native", "--cpw", "28400", "56800")
+    [partition] = whatif(tmp_path, [row], "--km", "10")
+    [pair] = whatif(tmp_path, [row], *given, question="nodes")
+    found = partition["figures"] | pair["figures"]
     assert found["mirrored_per_s"]["value"] == 700  # 20,000 + 10,000 + 50,000 - 10,000 in 100 s
     # 700 operations at a quarter of 80 jobs / 417,753 rows; 500 changes at 80 jobs / 415,318; 10 km, 2 to 2.78 trips
     low = 700 * 80 / 417_753 / 4 + 500 * 200e-6
@@ -117,27 +121,44 @@ def test_a_prediction_by_hand(tmp_path: Path) -> None:
 def test_no_prediction_without_its_inputs(
     tmp_path: Path, row: dict[str, Any], options: tuple[str, ...], reason: str
 ) -> None:
-    [partition] = whatif(tmp_path, [{**changing(100), **row}], "--km", "0", *options)
+    [partition] = whatif(tmp_path, [{**changing(100), **row}], "--km", "0", *options, question="nodes")
     assert all(partition["figures"][name]["value"] is None for name in PREDICTED)
     assert all(reason in partition["figures"][name]["reason"] for name in PREDICTED)
 
 
-@pytest.mark.parametrize("options", [("--from-cpw", "9"), ("--from-cpw", "9", "--to-rperf", "9")])
-def test_a_rating_needs_both_machines(options: tuple[str, ...]) -> None:
-    answer = CliRunner().invoke(cli, ["whatif", "mirror", *options])
-    assert (answer.exit_code, "expected --from-cpw with --to-cpw" in answer.output) == (2, True)
+@pytest.mark.parametrize("options", [("--cpw", "9"), ("--cpw", "9", "9", "--rperf", "9", "9")])
+def test_a_rating_is_of_both_machines_and_of_one_kind(options: tuple[str, ...]) -> None:
+    answer = CliRunner().invoke(cli, ["whatif", "nodes", *options])
+    assert (answer.exit_code, "--cpw" in answer.output) == (2, True)
+
+
+def test_both_nodes_are_predicted_from_the_partition_alone(tmp_path: Path) -> None:
+    file = tmp_path / "mix.jsonl"
+    file.write_bytes(orjson.dumps({**ROW, **changing(1), "grouping": "generic_job", "name": "BATCH1"}))
+    found = CliRunner().invoke(cli, ["whatif", "nodes", "--input", str(file)]).exception
+    assert isinstance(found, CounterflowError)
+    assert found.message == "io_mix has no row of the partition"
 
 
 def test_what_is_not_known_is_null_with_its_reason(tmp_path: Path) -> None:
-    [partition] = whatif(tmp_path, [changing(1000)])
-    reasons = {name: f["reason"] for name, f in partition["figures"].items() if f["value"] is None}
+    reasons = {
+        name: figure["reason"]
+        for question in ("mirror", "line", "nodes")
+        for name, figure in whatif(tmp_path, [changing(1000)], question=question)[0]["figures"].items()
+        if figure["value"] is None
+    }
     assert reasons.keys() == {"distance_us", "distance_wait", "line_pct", "capacity_pct", "mirror_wait", *PREDICTED}
     assert all("--km" in reasons[name] for name in ("distance_us", "distance_wait", "mirror_wait"))
     assert all("--units-per-s" in reasons[name] and "--like" in reasons[name] for name in PREDICTED)
-    [partition] = whatif(tmp_path, [{"reads": 5, "inserts": None, "other": 1}], "--km", "1", "--line-gbits", "100")
-    assert {n for n, f in partition["figures"].items() if f["value"] is not None} == {"distance_us"}
-    assert all(f["reason"] for f in partition["figures"].values() if f["value"] is None)
-    assert all(f["assumption"] and f["source"] for f in partition["figures"].values())
+    rows = [{"reads": 5, "inserts": None, "other": 1}]
+    [partition], [line] = (
+        whatif(tmp_path, rows, *options, question=question)
+        for question, options in (("mirror", ("--km", "1")), ("line", ("--line-gbits", "100")))
+    )
+    figures = partition["figures"] | line["figures"]
+    assert {n for n, f in figures.items() if f["value"] is not None} == {"distance_us"}
+    assert all(f["reason"] for f in figures.values() if f["value"] is None)
+    assert all(f["assumption"] and f["source"] for f in figures.values())
 
 
 def test_an_idle_partition_is_not_one_of_which_nothing_is_known(tmp_path: Path) -> None:
@@ -152,7 +173,7 @@ def test_an_idle_partition_is_not_one_of_which_nothing_is_known(tmp_path: Path) 
 
 def test_runs_that_are_not_given_are_not_named(tmp_path: Path) -> None:
     assumptions = {
-        like: whatif(tmp_path, [changing(1)], *like)[0]["figures"]["source_processors"]["assumption"]
+        like: whatif(tmp_path, [changing(1)], *like, question="nodes")[0]["figures"]["source_processors"]["assumption"]
         for like in ((), ("--like", "sql"))
     }
     assert assumptions == {
@@ -197,10 +218,9 @@ def test_commits_are_no_row_changes_and_quiet_intervals_no_peak(tmp_path: Path) 
 
 def test_without_a_partition_the_line_carries_the_sum_of_the_groups(tmp_path: Path) -> None:
     groups = [{**changing(100), "grouping": "generic_job", "name": name} for name in ("BATCH1", "it's[b]")]
-    whole, *jobs = whatif(tmp_path, groups)
+    [whole] = whatif(tmp_path, groups, question="line")
     assert (whole["name"], whole["figures"]["line_gbits"]["value"]) == ("*", pytest.approx(200 * 4.49 / 416_049))
-    assert [job["name"] for job in jobs] == ["BATCH1", "it's[b]"]
-    assert "line_gbits" not in jobs[0]["figures"]
+    assert [job["name"] for job in whatif(tmp_path, groups)] == ["BATCH1", "it's[b]"]
 
 
 def test_rows_are_narrowed_by_system_time_and_grouping(tmp_path: Path) -> None:
@@ -235,9 +255,11 @@ def test_a_mistake_in_the_input_is_named_with_its_line(tmp_path: Path, line: byt
     assert mistake in str(answer.exception)
 
 
-@pytest.mark.parametrize("option", [("--km", "nan"), ("--km", "-1"), ("--round-trips", "1"), ("--line-gbits", "0")])
-def test_an_impossible_plan_is_refused(option: tuple[str, str]) -> None:
-    assert CliRunner().invoke(cli, ["whatif", "mirror", *option]).exit_code == 2
+@pytest.mark.parametrize(
+    "words", ["mirror --km nan", "mirror --km -1", "mirror --round-trips 1", "line --line-gbits 0", "nodes --cores 0"]
+)
+def test_an_impossible_plan_is_refused(words: str) -> None:
+    assert CliRunner().invoke(cli, ["whatif", *words.split()]).exit_code == 2
 
 
 AMOUNT = st.none() | st.floats(0, 1e18)

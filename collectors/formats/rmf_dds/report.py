@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple
 from counterflow.collectors.records import Context, Reason
 from counterflow.collectors.text import stamps
 from counterflow.collectors.text.documents import Unusable
+from counterflow.collectors.text.trees import BEYOND_ANY
 
 ACCEPTABLE = frozenset({"GPM0709I", *(f"GPM050{n}I" for n in range(1, 8))})
 """Messages with which a report is still read: data missing or partial, a policy or cycle changed, an IPL, a filter."""
@@ -188,7 +189,7 @@ def text(value: Any) -> str:
     if value is None or isinstance(value, dict | list):
         return ""
     if isinstance(value, float) and not math.isfinite(value):
-        return "NaN"
+        return "NaN" if math.isnan(value) else "1e999"
     return str(value).strip().encode("utf-8", "backslashreplace").decode()
 
 
@@ -215,6 +216,6 @@ def _seconds(length: Any) -> float | None:
     found = mapping(length)
     try:
         value = number(text(found.get("value")))
-    except Unusable:
-        return None
+    except Unusable as error:
+        value = BEYOND_ANY if error.reason is Reason.OUT_OF_RANGE else None
     return value if value and text(found.get("unit")).upper() == "SECONDS" else None

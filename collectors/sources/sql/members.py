@@ -1,8 +1,8 @@
 """Files with one member per collection (Collection Services): every member once, then the one that is written now.
 
 From a member that may still be written, an interval is taken once it is whole: a later one exists, or two counts of its
-rows, one interval of the pack apart, are equal. The position of a file holds for each member the last interval taken,
-so after a connection is lost in the middle of a member, reading goes on behind the last interval handed over.
+rows, one interval of the pack apart, are equal. The position of a file holds the last interval taken of each member.
+So reading goes on behind that interval after a connection is lost in the middle of a member.
 """
 
 from __future__ import annotations

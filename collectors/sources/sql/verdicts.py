@@ -1,6 +1,6 @@
 """Whether a rule has raised a verdict on a system: what a pack with `when: verdict` waits for.
 
-The metrics of `counterflow verdicts export` show it. Metrics that cannot be read are no verdict: no system is queried
+The metrics of `counterflow dev verdicts` show it. Metrics that cannot be read are no verdict: no system is queried
 for more because something else is down.
 """
 

@@ -256,8 +256,8 @@ readinessProbe:
   image: {{ include "counterflow.image" (dict "root" .root "role" "verdicts") }}
   imagePullPolicy: {{ .root.Values.image.pullPolicy }}
   args:
+    - dev
     - verdicts
-    - export
     - --metrics-port={{ .own.metricsPort }}
     {{- range .flink }}
     - --flink-url={{ . }}

@@ -1,0 +1,116 @@
+"""`counterflow dev land`: Kafka → ClickHouse."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.option("--clickhouse-url", metavar="URL", help="ClickHouse's HTTP address; default: the stack's.")
+@click.option(
+    "--shards",
+    "map_file",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Map of systems and days to the shards of a cluster; instead of --clickhouse-url.",
+)
+@click.option("--user", default="lander", show_default=True, help="ClickHouse user with INSERT and SELECT.")
+@click.option(
+    "--password-file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="File with the user's password; default: the stack's.",
+)
+@click.option(
+    "--instance-id", default=socket.gethostname, help="Name of this lander in its group; default: the host name."
+)
+@click.option(
+    "--metrics-port", type=click.IntRange(0, 65535), default=0, help="/metrics and /healthz on 127.0.0.1; 0: none."
+)
+@click.option(
+    "--batch-messages",
+    type=click.IntRange(1, 500_000),
+    default=100_000,
+    show_default=True,
+    help="Maximum messages per insert: frames of counters, rows of results.",
+)
+@click.option(
+    "--most-refused",
+    metavar="PERCENT",
+    type=click.FloatRange(0, 100),
+    default=50,
+    show_default=True,
+    help="Pause landing of a topic when more of its last 10,000 rows were rejected; 100: never.",
+)
+@click.option("--until-caught-up", is_flag=True, help="Exit when all that the topics held at the start has landed.")
+def command(
+    clickhouse_url: str | None,
+    map_file: Path | None,
+    user: str,
+    password_file: Path | None,
+    instance_id: str,
+    metrics_port: int,
+    batch_messages: int,
+    most_refused: float,
+    until_caught_up: bool,
+) -> None:
+    """Land every dataset from Kafka in its ClickHouse table.
+
+    On SIGTERM or SIGINT it finishes the inserts in flight and exits with status 0; killed at any moment, it resumes
+    where it was, and what it inserts again replaces itself. Several landers share the work, each with its own
+    --instance-id. Landing of a topic with too many rejects is paused, the others continue; the exit status is then 1.
+    """
+    import gc
+    from contextlib import ExitStack
+
+    from counterflow.base.clickhouse import ClickHouse
+    from counterflow.base.errors import CounterflowError
+    from counterflow.base.logs import configure
+    from counterflow.base.stopping import stopping
+    from counterflow.pipelines.landing import metrics
+    from counterflow.pipelines.landing.batch import Limits
+    from counterflow.pipelines.landing.consumer import Lander
+    from counterflow.pipelines.landing.placement import agree
+    from counterflow.pipelines.landing.rollups import refresh
+    from counterflow.pipelines.landing.shards import ShardMap
+    from counterflow.pipelines.landing.writer import Writer
+    from counterflow.schemas.clickhouse_insert import DATABASE
+    from counterflow.schemas.definition import published
+    from counterflow.schemas.sharding import LOCAL
+    from counterflow.stack.settings import StackSettings
+
+    configure()
+    gc.set_threshold(100_000, 50, 50)  # messages come by the hundred thousand and form no cycles
+    stack = StackSettings.of_a_part()
+    password = password_file.read_text().strip() if password_file else stack.clickhouse_password(user)
+    stop = stopping()
+    if map_file and clickhouse_url:
+        raise CounterflowError(f"{map_file} names the servers, and --clickhouse-url another", exit_code=2)
+    shards = ShardMap.read(map_file) if map_file else None
+    urls = shards.shards if shards else {"": clickhouse_url or stack.clickhouse_url}
+    tables = {dataset.topic: name for name, dataset in published().items()}
+    with ExitStack() as opened:
+        clients = {
+            name: opened.enter_context(ClickHouse(url, user, password, timeout_s=60, ca=stack.tls_ca))
+            for name, url in urls.items()
+        }
+        agree(clients, shards)
+        lander = Lander(
+            stack.kafka("lander"),
+            instance_id,
+            Writer(clients, tables, shards),
+            tables,
+            Limits(batch_messages),
+            most_refused / 100,
+            lambda: [refresh(client, LOCAL if shards else DATABASE) for client in clients.values()],
+        )
+        if metrics_port:
+            try:
+                metrics.serve(metrics_port, lander.problems)
+            except OSError as error:
+                raise CounterflowError(
+                    f"port {metrics_port}: {error.strerror}", hint="choose another --metrics-port"
+                ) from None
+        lander.run(stop, until_caught_up=until_caught_up)

@@ -1,0 +1,106 @@
+"""`counterflow dev verdicts`: serves verdicts and newest figures to Prometheus."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+STALE_S = 3600
+MOST = 5_000
+
+
+@click.command()
+@click.option(
+    "--flink-url",
+    "flink_urls",
+    metavar="URL",
+    multiple=True,
+    help="Flink's REST interface; may be repeated; default: the stack's.",
+)
+@click.option(
+    "--flink-certificate",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="PEM file of a --flink-url with mutual TLS: key and certificate to present, and the only one to trust.",
+)
+@click.option("--no-flink", is_flag=True, help="There is no Flink: export no state of jobs.")
+@click.option(
+    "--job", "jobs", metavar="JOB", multiple=True, help="A job that is to run; may be repeated; default: all."
+)
+@click.option(
+    "--metrics-port", type=click.IntRange(1, 65535), help="/metrics and /healthz on 127.0.0.1; default: the stack's."
+)
+@click.option(
+    "--stale-after",
+    "stale_s",
+    metavar="SECONDS",
+    type=click.IntRange(60),
+    default=STALE_S,
+    show_default=True,
+    help="Age of its newest interval at which an entity is forgotten.",
+)
+@click.option(
+    "--most", type=click.IntRange(1), default=MOST, show_default=True, help="Maximum number of entities per dataset."
+)
+@click.option("--remote-write", metavar="URL", help="Also send each new sample there: Prometheus remote write.")
+@click.option(
+    "--remote-write-token",
+    "token",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="File with the bearer token of that store.",
+)
+def command(
+    flink_urls: tuple[str, ...],
+    flink_certificate: Path | None,
+    no_flink: bool,
+    jobs: tuple[str, ...],
+    metrics_port: int | None,
+    stale_s: int,
+    most: int,
+    remote_write: str | None,
+    token: Path | None,
+) -> None:
+    """Serve verdicts, newest figures of results and the state of jobs as Prometheus metrics.
+
+    Queries verdicts and figures from ClickHouse every 15 s. Exits with status 0 on SIGTERM or SIGINT. docs/alerts.md
+    lists the metrics.
+    """
+    from urllib.parse import urlsplit
+
+    from prometheus_client import CollectorRegistry, ProcessCollector
+
+    from counterflow.base.logs import configure
+    from counterflow.base.loopback import is_loopback
+    from counterflow.base.stopping import stopping
+    from counterflow.pipelines.exporter.jobs import Jobs
+    from counterflow.pipelines.exporter.metrics import EVERY_S, Results, serve
+    from counterflow.pipelines.exporter.remote_write import start
+    from counterflow.pipelines.jobs import chosen
+    from counterflow.stack.settings import StackSettings
+
+    if no_flink and flink_urls:
+        raise click.UsageError("give --flink-url or --no-flink, not both")
+    names = [job.name for job in chosen(jobs)]
+    configure()
+    stack = StackSettings.of_a_part()
+    stop = stopping()
+    results = Results(stale_s, most)
+    registry = CollectorRegistry()
+    registry.register(results)
+    if flink_urls:
+        registry.register(Jobs(*flink_urls, names=names, certificate=flink_certificate))
+    elif not no_flink:
+        registry.register(Jobs(stack.flink_url, names=names, certificate=stack.flink_certificate))
+    ProcessCollector(registry=registry)
+    address, secret = remote_write or stack.remote_write, token or stack.remote_write_token
+    if address and secret and not address.startswith("https:") and not is_loopback(urlsplit(address).hostname or ""):
+        raise click.BadParameter("a token needs https:", param_hint="--remote-write")
+    with stack.clickhouse("reader", timeout_s=10) as clickhouse:
+        results.refresh(clickhouse)
+        serve(registry, metrics_port or stack.verdicts_metrics_port, results.problems)
+        if address:
+            start(address, secret, results, stop)
+        while not stop.wait(EVERY_S):
+            results.refresh(clickhouse)
