@@ -25,7 +25,7 @@ from counterflow.dashboards.definition import (
     boards,
     drawings,
     looks,
-    unknown,
+    mistakes,
     variable_of,
 )
 from counterflow.dashboards.folders import FOLDERS, Folder, folder_of
@@ -52,8 +52,8 @@ def files(site: alerting.Site = alerting.ONE_MACHINE) -> dict[str, str]:
     ------
     CounterflowError : a definition is wrong, or names something that does not exist.
     """
-    if mistakes := unknown():
-        raise CounterflowError("\n".join(mistakes), hint="see docs/dashboards.md", exit_code=2)
+    if wrong := mistakes():
+        raise CounterflowError("\n".join(wrong), hint="see docs/dashboards.md", exit_code=2)
     made = {path_of(uid): json.dumps(dashboard(board), indent=1) + "\n" for uid, board in boards().items()}
     made |= {
         f"{IMPORTS}/{uid}.json": json.dumps(importable(dashboard(board)), indent=1) + "\n"

@@ -18,7 +18,6 @@ from typing import Literal, NamedTuple
 from counterflow.base.clickhouse import ClickHouse, ClickHouseError
 from counterflow.dashboards import alerting
 from counterflow.dashboards.annotations import drawn_over
-from counterflow.dashboards.build import dashboard
 from counterflow.dashboards.definition import (
     boards,
     charts,
@@ -30,7 +29,6 @@ from counterflow.dashboards.definition import (
 )
 from counterflow.dashboards.frames import Column, Result
 from counterflow.dashboards.legible import illegible
-from counterflow.dashboards.lint import lint
 from counterflow.dashboards.macros import All, Range, bucket_s, expand
 from counterflow.dashboards.server import fetch
 from counterflow.dashboards.shapes import legend, points, problems
@@ -98,7 +96,7 @@ def check(client: ClickHouse, published: Collection[str], workers: int = 4) -> l
     httpx.TransportError : the server does not answer.
     """
     broken: dict[str, list[str]] = {}
-    for uid, problem in (*illegible(), *lint([dashboard(board) for board in boards().values()])):
+    for uid, problem in illegible():
         for concerned in (uid,) if uid else boards():
             broken.setdefault(concerned, []).append(problem)
     found = [

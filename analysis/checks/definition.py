@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
 from pydantic import Field, TypeAdapter, ValidationError
 
 Subject = Literal["system", "pool", "asp", "save", "iop"]
-Status = Literal["pass", "warn", "needs input"]
+Status = Literal["pass", "warn", "unknown"]
 Bound = Literal["at least", "at most", "below", "is"]
 Value = float | str | bool
 
@@ -106,7 +106,7 @@ def evaluate(check: Check, inputs: Mapping[str, object]) -> Outcome | None:
     if any(inputs[name] != wanted for name, wanted in check.only.items() if name not in unknown):
         return None
     if unknown:
-        return Outcome("needs input", needs=unknown)
+        return Outcome("unknown", needs=unknown)
     values, needs = dict[str, object](), dict[str, str]()
     for name, type_ in check.inputs.items():
         value = inputs.get(name)
@@ -119,8 +119,8 @@ def evaluate(check: Check, inputs: Mapping[str, object]) -> Outcome | None:
         except ValidationError as error:
             needs[name] = f"{value!r}: {error.errors()[0]['msg']}"
     if needs:
-        return Outcome("needs input", needs=needs)
+        return Outcome("unknown", needs=needs)
     figure = check.figure(**values)
     if not all(math.isfinite(number) for number in figure[:2] if isinstance(number, float)):
-        return Outcome("needs input", needs=dict.fromkeys(values, "too large to compute with"))
+        return Outcome("unknown", needs=dict.fromkeys(values, "too large to compute with"))
     return Outcome("pass" if _HOLDS[check.bound](figure.value, figure.limit) else "warn", figure)

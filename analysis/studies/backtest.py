@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from counterflow.analysis.studies import fitted
 from counterflow.analysis.studies.fitted import Run
-from counterflow.analysis.studies.percentages import change_pct
+from counterflow.analysis.studies.formulas import change_pct
 from counterflow.analysis.studies.sizing import Interval, capped_rows_per_s, corners, exact, sized, spread, think_s
 from counterflow.simulate.published import table
 

@@ -10,8 +10,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from counterflow.analysis.studies.figures import Figure, Key, Measured
-from counterflow.analysis.studies.percentages import Number, change_pct, difference, per
-from counterflow.analysis.studies.price import price_performance_pct
+from counterflow.analysis.studies.formulas import Number, change_pct, difference, per, price_performance_pct
 
 TABLES = ("throughput", "response", "cpu", "log", "io", "parts", "components", "replication", "price")
 

@@ -7,6 +7,7 @@ expected value.
 
 from __future__ import annotations
 
+import inspect
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import ROUND_DOWN, Decimal, InvalidOperation
@@ -16,7 +17,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, StrictStr, model_validator
 
-from counterflow.analysis.studies import latency, links, mirror, percentages, price, storage, work
+from counterflow.analysis.studies import formulas, mirror
 from counterflow.base.strict import Strict
 from counterflow.schemas.definition import load_yaml
 from counterflow.simulate.published import Row, table
@@ -26,39 +27,9 @@ PUBLISHED = Path(__file__).parent / "published"
 Kind = Literal["reproduced", "cut", "source_error", "counter_check"]
 
 FORMULAS: dict[str, Callable[..., Any]] = {
-    formula.__name__: formula
-    for formula in (
-        latency.end_to_end,
-        links.bytes_of_gibits,
-        links.bytes_per_message,
-        mirror.distance_us,
-        mirror.row_bytes_per_s,
-        percentages.change_pct,
-        percentages.difference,
-        percentages.per,
-        percentages.reduction_pct,
-        percentages.share_pct,
-        percentages.total,
-        price.performance_per_price_gain_pct,
-        price.price_performance_pct,
-        storage.gb,
-        storage.kib,
-        storage.log_bytes_per_s,
-        storage.mib,
-        storage.pcie_gb_per_s,
-        storage.raid10_bytes,
-        storage.tib,
-        work.busy_cores,
-        work.busy_pct,
-        work.bytes_per_unit,
-        work.cores_needed,
-        work.cores_of_work,
-        work.elapsed,
-        work.mb_of_work,
-        work.ms_per_unit,
-        work.of_millions_per_hour,
-        work.rate,
-    )
+    **{name: formula for name, formula in vars(formulas).items() if inspect.isfunction(formula)},
+    "distance_us": mirror.distance_us,
+    "row_bytes_per_s": mirror.row_bytes_per_s,
 }
 
 # a number, a cell, or one formula with its arguments

@@ -11,8 +11,7 @@ from typing import Any
 
 from counterflow.analysis.studies.compare import ABSENT, Comparison, Row
 from counterflow.analysis.studies.figures import Figure, Measured
-from counterflow.analysis.studies.percentages import Number
-from counterflow.analysis.studies.price import FORMULA
+from counterflow.analysis.studies.formulas import PRICE_PERFORMANCE, Number
 from counterflow.base.inert import inert
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>#|~&])")
@@ -89,7 +88,7 @@ def markdown(comparison: Comparison) -> str:
     for name, rows in tables(comparison).items():
         out += [f"## {name}", "", *_table(dict(cells(row, comparison.runs)) for row in rows), ""]
     if comparison.formulas:
-        out += [_text(FORMULA), "", *(f"- {_text(line)}" for line in comparison.formulas), ""]
+        out += [_text(PRICE_PERFORMANCE), "", *(f"- {_text(line)}" for line in comparison.formulas), ""]
     return "\n".join(out)
 
 
@@ -142,7 +141,7 @@ def as_dict(comparison: Comparison) -> dict[str, Any]:
             for run in comparison.runs
         ],
         "warnings": comparison.warnings,
-        "formulas": [FORMULA, *comparison.formulas] if comparison.formulas else [],
+        "formulas": [PRICE_PERFORMANCE, *comparison.formulas] if comparison.formulas else [],
         "rows": [
             {
                 **row.key._asdict(),
