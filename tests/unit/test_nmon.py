@@ -259,17 +259,6 @@ def test_a_recording_that_a_spreadsheet_padded_has_the_figures_it_had(path: Path
     assert now == [Reason.FIELD_COUNT, *before]
 
 
-def test_zone_comes_from_the_configuration() -> None:
-    content = LINUX[-1].read_bytes()
-    (first, *_) = [
-        item
-        for item in singly(FORMAT.parse(io.BytesIO(content), Context("x", ZoneInfo("Asia/Kolkata"), system="given")))
-        if isinstance(item, Record) and item.dataset == "system_cpu"
-    ]
-    assert first.fields["ts"] == "2026-11-20T20:11:19Z"  # 01:41:19 in India
-    assert first.fields["system"] == "given"
-
-
 @pytest.mark.parametrize(
     ("system", "names", "leaves"),
     [
