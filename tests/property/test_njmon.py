@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from counterflow.collectors.formats.njmon import FORMAT
 from counterflow.collectors.records import Context, Item, Position, Record, Reject, singly
-from tests.golden.cases import golden
-from tests.support.streams import Trickle, found, newest_position
+from tests.support.streams import Trickle, found
 
 
 def sample(loop: int, *, text: str = "rw") -> dict[str, object]:
@@ -35,7 +34,6 @@ WHOLE = {
     "array": b'{\n  "samples": [\n' + b",\n".join(TEXTS["array"]) + b" ]\n}\n",
     "lines": b"\n".join(TEXTS["lines"]) + b"\n",
 }
-NIMON = golden("njmon/nimon").input
 ENDS = {form: [WHOLE[form].index(text) + len(text) for text in texts] for form, texts in TEXTS.items()}
 
 
@@ -48,16 +46,6 @@ def parse(content: bytes, *, complete: bool = True, position: Position | None = 
 def test_both_forms_hold_the_same_records(form: str) -> None:
     assert found(parse(WHOLE[form])) == found(parse(WHOLE["lines"]))
     assert not [item for item in parse(WHOLE[form]) if isinstance(item, Reject)]
-
-
-@pytest.mark.parametrize("form", [*WHOLE, "nimon"])
-@given(data=st.data())
-def test_a_split_anywhere_changes_nothing(form: str, data: st.DataObject) -> None:
-    content = WHOLE.get(form, NIMON)
-    cut = data.draw(st.integers(0, len(content)))
-    first = parse(content[:cut], complete=False, size=data.draw(st.integers(1, 200)))
-    position = newest_position(first)
-    assert found(first) + found(parse(content, position=position)) == found(parse(content))
 
 
 @pytest.mark.parametrize("form", WHOLE)

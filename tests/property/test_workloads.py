@@ -1,4 +1,4 @@
-"""Workloads, queries, YCSB and the monitor tables of Q Replication: splits and damage anywhere, and sums."""
+"""Workloads, queries, YCSB and the monitor tables of Q Replication: any position, and sums."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterflow.collectors.formats import formats, recognise
+from counterflow.collectors.formats import formats
 from counterflow.collectors.records import Context, Item, Position, Record, Reject
 from counterflow.collectors.text import csv_rows
 from tests.golden.cases import golden
@@ -53,16 +53,6 @@ def records(form: str, lines: list[str]) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("name", CASES)
-@given(data=st.data())
-def test_a_split_anywhere_changes_nothing(name: str, data: st.DataObject) -> None:
-    content, form = INPUTS[name], CASES[name]
-    cut = data.draw(st.integers(0, len(content)))
-    first = parse(form, content[:cut], complete=False, size=data.draw(st.integers(1, 200)))
-    position = next((stored(item) for item in reversed(first) if isinstance(item, Position)), None)
-    assert found(first) + found(parse(form, content, position=position)) == found(parse(form, content))
-
-
-@pytest.mark.parametrize("name", CASES)
 def test_every_position_resumes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(csv_rows, "STEP", 1)
     content, form = INPUTS[name], CASES[name]
@@ -73,31 +63,6 @@ def test_every_position_resumes(name: str, monkeypatch: pytest.MonkeyPatch) -> N
         position = items[at]
         assert isinstance(position, Position)
         assert found(parse(form, content, position=stored(position))) == found(items[at:])
-
-
-@pytest.mark.parametrize("name", CASES)
-@given(data=st.data())
-def test_damage_anywhere_raises_nothing(name: str, data: st.DataObject) -> None:
-    content = bytearray(INPUTS[name])
-    begin = data.draw(st.integers(0, len(content) - 1))
-    content[begin : begin + data.draw(st.integers(0, 40))] = data.draw(
-        st.one_of(st.binary(max_size=40), st.text('0123456789.,;:-" \n', max_size=40).map(str.encode))
-    )
-    for item in parse(CASES[name], bytes(content)):
-        if isinstance(item, Record):
-            assert None not in orjson.loads(orjson.dumps(item.fields)).values()  # NaN and infinity become null
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_it_is_recognised(name: str) -> None:
-    assert recognise(INPUTS[name]) is formats()[CASES[name]]
-
-
-@pytest.mark.parametrize("form", sorted(set(CASES.values())))
-@given(content=st.binary(max_size=300))
-def test_anything_is_read_or_refused(form: str, content: bytes) -> None:
-    formats()[form].recognises(content)
-    parse(form, content)
 
 
 @given(runs=st.lists(st.lists(st.integers(0, 10**9), min_size=1, max_size=8), min_size=1, max_size=4))

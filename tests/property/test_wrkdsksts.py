@@ -1,17 +1,14 @@
-"""Prints and displays of WRKDSKSTS: intervals against an independent computation, splits and damage anywhere."""
+"""Prints and displays of WRKDSKSTS: intervals against an independent computation."""
 
 from __future__ import annotations
 
-import json
 from datetime import UTC
 from typing import Any
 
-import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterflow.collectors.formats import formats, recognise
 from counterflow.collectors.formats.wrkdsksts import FORMAT
 from counterflow.collectors.records import Context, Item, Position, Record, Reject
 from tests.support.streams import Trickle, found
@@ -41,29 +38,6 @@ def disks(content: str) -> list[dict[str, Any]]:
     items = parse(content.encode())
     assert [item for item in items if isinstance(item, Reject)] == []
     return [item.fields for item in items if isinstance(item, Record) and item.dataset == "disk"]
-
-
-@pytest.mark.parametrize("form", TEXTS)
-@given(data=st.data())
-def test_a_split_anywhere_changes_nothing(form: str, data: st.DataObject) -> None:
-    content = TEXTS[form].encode()
-    cut = data.draw(st.integers(0, len(content)))
-    first = parse(content[:cut], complete=False, size=data.draw(st.integers(1, 200)))
-    position = next((item for item in reversed(first) if isinstance(item, Position)), None)
-    if position is not None:
-        position = Position(**json.loads(json.dumps(orjson.loads(orjson.dumps(position)))))
-    assert found(first) + found(parse(content, position=position)) == found(parse(content))
-
-
-@pytest.mark.parametrize("form", TEXTS)
-@given(data=st.data())
-def test_damage_anywhere_raises_nothing(form: str, data: st.DataObject) -> None:
-    content = bytearray(TEXTS[form].encode())
-    begin = data.draw(st.integers(0, len(content) - 1))
-    content[begin : begin + data.draw(st.integers(0, 40))] = data.draw(st.binary(max_size=40))
-    for item in parse(bytes(content)):
-        if isinstance(item, Record):
-            orjson.dumps(item.fields)
 
 
 tenths = st.integers(0, 9999).map(lambda number: number / 10)
@@ -114,11 +88,6 @@ def test_columns_that_run_together_are_cut_where_they_end_elsewhere() -> None:
     (_, found) = disks(printed([UNITS[0], wide], 300))
     assert (found["disk"], found["capacity_mb"], found["used_pct"]) == ("9999", 99_999_999, 100.0)
     assert found["reads"] == pytest.approx(999_999.9 * 300)
-
-
-@pytest.mark.parametrize("text", TEXTS.values())
-def test_it_is_recognised(text: str) -> None:
-    assert recognise(text.encode()) is formats()[FORMAT.name]
 
 
 @given(st.binary(max_size=300))

@@ -167,11 +167,6 @@ def test_every_record_is_of_its_dataset_and_has_a_key_of_its_own(path: Path) -> 
     assert [key for key, count in keys.items() if count > 1] == []
 
 
-@pytest.mark.parametrize("head", [b"", b"\x00" * 500, b"<html>", b"AAA batteries, four", b'{"samples": []}'])
-def test_other_files_are_not(head: bytes) -> None:
-    assert not FORMAT.recognises(head)
-
-
 class Endless(io.RawIOBase):
     """A line of a gigabyte after a whole recording, never in memory."""
 
