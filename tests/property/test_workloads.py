@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -15,7 +16,7 @@ from counterflow.collectors.formats import formats
 from counterflow.collectors.records import Context, Item, Position, Record, Reject
 from counterflow.collectors.text import csv_rows
 from tests.golden.cases import golden
-from tests.support.streams import Trickle, found
+from tests.support.streams import found
 
 CASES = {
     "workload_csv/two_runs": "workload_csv",
@@ -35,11 +36,9 @@ INPUTS = {name: golden(name).input for name in CASES}
 BEGIN = datetime(2025, 11, 21, 10, tzinfo=UTC)
 
 
-def parse(
-    form: str, content: bytes, *, complete: bool = True, position: Position | None = None, size: int = 2**16
-) -> list[Item]:
-    context = Context("file", ZoneInfo("Europe/Berlin"), "SYS1", complete=complete)
-    return list(formats()[form].parse(Trickle(content, size), context, position))
+def parse(form: str, content: bytes, *, position: Position | None = None) -> list[Item]:
+    context = Context("file", ZoneInfo("Europe/Berlin"), "SYS1")
+    return list(formats()[form].parse(io.BytesIO(content), context, position))
 
 
 def stored(position: Position) -> Position:
@@ -66,7 +65,7 @@ def test_every_position_resumes(name: str, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @given(runs=st.lists(st.lists(st.integers(0, 10**9), min_size=1, max_size=8), min_size=1, max_size=4))
-def test_the_intervals_of_a_run_add_up_to_the_run(runs: list[list[int]]) -> None:
+def test_the_intervals_of_a_run_of_workload_csv_add_up_to_the_run(runs: list[list[int]]) -> None:
     lines = ["time_utc,workload,run_id,unit_of_work,done"]
     for number, amounts in enumerate(runs):
         for at in range(len(amounts) + 1):
@@ -84,7 +83,7 @@ queries = st.lists(st.tuples(st.integers(0, 10_000), st.integers(1, 10_000)), mi
 
 
 @given(times=queries, order=st.randoms(use_true_random=False))
-def test_queries_an_hour_in_any_order(times: list[tuple[int, int]], order: Any) -> None:
+def test_queries_an_hour_of_query_log_in_any_order(times: list[tuple[int, int]], order: Any) -> None:
     order.shuffle(times)
     lines = ["workload,query,start,end"]
     for number, (begin, took) in enumerate(times):
@@ -99,7 +98,7 @@ def test_queries_an_hour_in_any_order(times: list[tuple[int, int]], order: Any) 
     assert last["done"] * 3600 / span.total_seconds() == pytest.approx(len(times) * 3600 / elapsed)
 
 
-def test_queries_appended_to_a_log_continue_its_count() -> None:
+def test_queries_appended_to_query_log_continue_its_count() -> None:
     head = "workload,query,start,end\n"
     one = "BDI,Q1,2025-11-21T10:00:00Z,2025-11-21T10:01:00Z\n"
     two = "BDI,Q2,2025-11-21T09:59:00Z,2025-11-21T10:02:00Z\nBDI,Q3,2025-11-21T10:00:00Z,2025-11-21T10:00:30Z\n"

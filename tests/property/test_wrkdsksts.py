@@ -1,7 +1,8 @@
-"""Prints and displays of WRKDSKSTS: intervals against an independent computation."""
+"""Prints of WRKDSKSTS: intervals against an independent computation."""
 
 from __future__ import annotations
 
+import io
 from datetime import UTC
 from typing import Any
 
@@ -10,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterflow.collectors.formats.wrkdsksts import FORMAT
-from counterflow.collectors.records import Context, Item, Position, Record, Reject
-from tests.support.streams import Trickle, found
-from tests.support.wrkdsksts_text import FIRST_VIEW, GERMAN, SECOND_VIEW, Unit, printed, row, screen, states
+from counterflow.collectors.records import Context, Item, Record, Reject
+from tests.support.streams import found
+from tests.support.wrkdsksts_text import GERMAN, Unit, printed
 
 UNITS = [
     Unit(1, 14.2, 8.5, 9.1, 5.1, 7.2, 10.8, 3),
@@ -20,18 +21,15 @@ UNITS = [
     Unit(3, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, protection=""),
 ]
 LATER = [unit._replace(io=2 * unit.io, reads=2 * unit.reads, writes=2 * unit.writes) for unit in UNITS]
-TEXTS = {
-    "prints": printed(UNITS, 300, page_length=2)
+PRINTS = (
+    printed(UNITS, 300, page_length=2)
     + printed(LATER, 600, time="18:55:00", words=GERMAN, comma=True, control=True, page_length=2)
-    + printed(UNITS, 120, time="19:00:00"),
-    "displays": screen([*FIRST_VIEW, *(row(u, states=False) for u in UNITS)], 300)
-    + screen([*SECOND_VIEW, *(states(u) for u in UNITS)], 300)
-    + screen([*FIRST_VIEW, *(row(u, states=False) for u in LATER)], 600, time="18:55:00"),
-}
+    + printed(UNITS, 120, time="19:00:00")
+)
 
 
-def parse(content: bytes, *, complete: bool = True, position: Position | None = None, size: int = 2**16) -> list[Item]:
-    return list(FORMAT.parse(Trickle(content, size), Context("file", UTC, complete=complete), position))
+def parse(content: bytes) -> list[Item]:
+    return found(list(FORMAT.parse(io.BytesIO(content), Context("file", UTC))))
 
 
 def disks(content: str) -> list[dict[str, Any]]:
@@ -92,6 +90,6 @@ def test_columns_that_run_together_are_cut_where_they_end_elsewhere() -> None:
 
 @given(st.binary(max_size=300))
 def test_anything_may_follow(tail: bytes) -> None:
-    whole = found(parse(TEXTS["prints"].encode()))
-    records = [item for item in found(parse(TEXTS["prints"].encode() + tail)) if isinstance(item, Record)]
+    whole = parse(PRINTS.encode())
+    records = [item for item in parse(PRINTS.encode() + tail) if isinstance(item, Record)]
     assert records[: len(whole)] == whole
