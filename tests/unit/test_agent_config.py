@@ -28,6 +28,7 @@ sources:
   - name: a
     paths: /var/perf
     zone: Europe/Berln
+    date_order: day first
   - name: a
     paths: [x]
     fromat: nmon
@@ -73,8 +74,9 @@ def test_every_mistake_is_named_with_its_line_and_the_way_out() -> None:
         (10, "poll_s"),
         (13, "sources[0].paths"),
         (14, "sources[0].zone"),
-        (17, "sources[1].fromat"),
-        (18, "sources[1].format"),
+        (15, "sources[0].date_order"),
+        (18, "sources[1].fromat"),
+        (19, "sources[1].format"),
     ]
     assert "did you mean `bootstrap`?" in found[3, "kafka.bootsrap"]
     assert "{file: PATH}" in found[5, "kafka.settings.sasl.password"]
@@ -82,8 +84,9 @@ def test_every_mistake_is_named_with_its_line_and_the_way_out() -> None:
     assert "remove the line" in found[7, "kafka.settings.acks"]
     assert "already in line 9" in found[10, "poll_s"]
     assert "did you mean `Europe/Berlin`?" in found[14, "sources[0].zone"]
-    assert "did you mean `format`?" in found[17, "sources[1].fromat"]
-    assert "did you mean `nmon`?" in found[18, "sources[1].format"]
+    assert "'ymd', 'mdy' or 'dmy'" in found[15, "sources[0].date_order"]
+    assert "did you mean `format`?" in found[18, "sources[1].fromat"]
+    assert "did you mean `nmon`?" in found[19, "sources[1].format"]
 
 
 def test_two_sources_of_one_name_are_a_mistake() -> None:

@@ -53,6 +53,9 @@ sources:
 """
 
 
+OpenSession = Callable[..., HttpSession]
+
+
 @pytest.fixture(scope="module")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
     return Authority(tmp_path_factory.mktemp("authority"))
@@ -66,7 +69,7 @@ def dds(authority: Authority) -> Iterator[Dds]:
 
 
 @pytest.fixture
-def session(dds: Dds) -> Iterator[Callable[..., HttpSession]]:
+def session(dds: Dds) -> Iterator[OpenSession]:
     made: list[HttpSession] = []
 
     def make(password: Callable[[], str] = lambda: PASSWORD, **options: Any) -> HttpSession:
@@ -128,8 +131,11 @@ class Agent:
         return [(row["ts"][11:16], row["busy_pct"]) for row in rows if row["engine_type"] == "gcp"]
 
 
+StartAgent = Callable[..., Agent]
+
+
 @pytest.fixture
-def agent(dds: Dds, tmp_path: Path) -> Iterator[Callable[..., Agent]]:
+def agent(dds: Dds, tmp_path: Path) -> Iterator[StartAgent]:
     started: list[Agent] = []
 
     def start(*arguments: Any, **options: Any) -> Agent:
@@ -193,7 +199,7 @@ def test_check_config_reports_what_is_queried_and_that_files_can_be_read(authori
 
 
 def test_a_certificate_of_another_authority_is_refused_before_the_password_is_sent(
-    dds: Dds, session: Callable[..., HttpSession], tmp_path: Path
+    dds: Dds, session: OpenSession, tmp_path: Path
 ) -> None:
     for ca in (None, Authority(tmp_path).authority):
         with pytest.raises(SessionError, match="CERTIFICATE_VERIFY_FAILED") as raised:
@@ -204,15 +210,13 @@ def test_a_certificate_of_another_authority_is_refused_before_the_password_is_se
     assert dds.passwords == [PASSWORD]
 
 
-def test_a_certificate_for_another_name_is_refused(dds: Dds, session: Callable[..., HttpSession]) -> None:
+def test_a_certificate_for_another_name_is_refused(dds: Dds, session: OpenSession) -> None:
     with pytest.raises(SessionError, match="CERTIFICATE_VERIFY_FAILED"):
         session(url=dds.url.replace("127.0.0.1", "localhost")).open()
 
 
 @pytest.mark.parametrize("extension", ["", ".xml"])
-def test_a_dds_has_its_paths_with_or_without_an_extension(
-    dds: Dds, session: Callable[..., HttpSession], extension: str
-) -> None:
+def test_a_dds_has_its_paths_with_or_without_an_extension(dds: Dds, session: OpenSession, extension: str) -> None:
     dds.extension = extension
     client, report = session(), Report("SYSINFO", "SYS1", None, None)
     client.open()
@@ -232,7 +236,7 @@ def test_a_dds_has_its_paths_with_or_without_an_extension(
     ],
 )
 def test_an_answer_in_place_of_a_report_has_a_kind_by_its_status(
-    dds: Dds, session: Callable[..., HttpSession], status: int, kind: ErrorKind
+    dds: Dds, session: OpenSession, status: int, kind: ErrorKind
 ) -> None:
     client = session()
     client.open()
@@ -243,7 +247,7 @@ def test_an_answer_in_place_of_a_report_has_a_kind_by_its_status(
     assert PASSWORD not in str(raised.value)
 
 
-def test_an_answer_that_is_not_json_is_reported_once(dds: Dds, session: Callable[..., HttpSession]) -> None:
+def test_an_answer_that_is_not_json_is_reported_once(dds: Dds, session: OpenSession) -> None:
     client, report = session(), Report("SYSINFO", "SYS1", None, None)
     client.open()
     dds.content_type = "application/xml"
@@ -254,7 +258,7 @@ def test_an_answer_that_is_not_json_is_reported_once(dds: Dds, session: Callable
     assert [bool(batch.body) for batch in report.read(client)] == [True]
 
 
-def test_a_report_that_the_dds_does_not_have_is_requested_rarely(dds: Dds, session: Callable[..., HttpSession]) -> None:
+def test_a_report_that_the_dds_does_not_have_is_requested_rarely(dds: Dds, session: OpenSession) -> None:
     client, report = session(), Report("PCIE", "SYS1", 60, None)
     client.open()
     dds.status = 403
@@ -263,7 +267,7 @@ def test_a_report_that_the_dds_does_not_have_is_requested_rarely(dds: Dds, sessi
     assert report.interval_s == 3600
 
 
-def test_the_interval_is_what_the_dds_reports(dds: Dds, session: Callable[..., HttpSession]) -> None:
+def test_the_interval_is_what_the_dds_reports(dds: Dds, session: OpenSession) -> None:
     dds.gathered_s = 100
     client, report = session(), Report("SYSINFO", "SYS1", None, None)
     client.open()
@@ -288,7 +292,7 @@ def test_without_a_user_nobody_logs_on(tmp_path: Path) -> None:
 # The source
 
 
-def test_each_interval_is_published_once(dds: Dds, agent: Callable[..., Agent]) -> None:
+def test_each_interval_is_published_once(dds: Dds, agent: StartAgent) -> None:
     dds.intervals = 0
     running = agent()
     for n in range(1, 6):
@@ -307,7 +311,7 @@ def test_each_interval_is_published_once(dds: Dds, agent: Callable[..., Agent]) 
     assert running.value("answer_duration_seconds_count") == len(running.shares()) + len(jobs)
 
 
-def test_another_process_continues_after_what_is_committed(dds: Dds, agent: Callable[..., Agent]) -> None:
+def test_another_process_continues_after_what_is_committed(dds: Dds, agent: StartAgent) -> None:
     first = agent()
     until(first.shares)
     first.live.stop()
@@ -321,7 +325,7 @@ def test_another_process_continues_after_what_is_committed(dds: Dds, agent: Call
     assert second.shares() == [("01:02", 2)]
 
 
-def test_no_data_is_reported_once_and_the_interval_is_read_when_it_comes(dds: Dds, agent: Callable[..., Agent]) -> None:
+def test_no_data_is_reported_once_and_the_interval_is_read_when_it_comes(dds: Dds, agent: StartAgent) -> None:
     dds.no_data = True
     running = agent(reports=["SYSINFO"])
     until(running.take)
@@ -337,7 +341,7 @@ def test_no_data_is_reported_once_and_the_interval_is_read_when_it_comes(dds: Dd
 
 @pytest.mark.parametrize("how", ["503", "restart"])
 def test_a_dds_that_is_away_is_queried_again_when_it_is_back(
-    dds: Dds, agent: Callable[..., Agent], capsys: pytest.CaptureFixture[str], how: str
+    dds: Dds, agent: StartAgent, capsys: pytest.CaptureFixture[str], how: str
 ) -> None:
     running = agent(reports=["SYSINFO"])
     until(running.shares)
@@ -357,7 +361,7 @@ def test_a_dds_that_is_away_is_queried_again_when_it_is_back(
 
 
 def test_a_wrong_password_is_reported_and_never_shown(
-    dds: Dds, agent: Callable[..., Agent], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    dds: Dds, agent: StartAgent, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     running = agent(password="hunter2-is-wrong")
     until(lambda: running.value("system_events_total", event="refused"))

@@ -6,12 +6,9 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import prometheus_client
@@ -39,6 +36,7 @@ from counterflow.collectors.sources.sql.verdicts import OLD_S, Verdicts, raised
 from tests.support import ibmi_database
 from tests.support.agents import until
 from tests.support.ibmi_database import PASSWORD, System, pool_rows
+from tests.support.web import served
 
 CONFIG = """\
 agent_id: a
@@ -231,28 +229,6 @@ def test_a_verdict_is_raised_by_a_state_of_trouble_that_is_not_history() -> None
         raised("<html>", 0)
 
 
-@contextmanager
-def exporter(pages: list[str]) -> Iterator[str]:
-    """Serve the last of `pages` at the address that is yielded."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200 if pages else 503)
-            self.end_headers()
-            self.wfile.write(pages[-1].encode() if pages else b"")
-
-        def log_message(self, *_: Any) -> None:
-            """Print nothing."""
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/metrics"
-    finally:
-        server.shutdown()
-        server.server_close()
-
-
 def test_the_pack_of_culprits_is_queried_while_a_verdict_is_raised_and_only_then(
     system: System, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -277,7 +253,8 @@ def test_the_pack_of_culprits_is_queried_while_a_verdict_is_raised_and_only_then
     pack, session, pages = packs.load("culprit"), session_of(system), list[str]()
     session.open()
     ibmi_database.executed.clear()
-    with exporter(pages) as url:
+    with served(lambda _: pages[-1].encode() if pages else None) as server:
+        url = f"{server}/metrics"
         when = partial(Verdicts(url).raised, ODD)
         samples = [RepeatedQuery(query, 15, ODD, None, when) for query in pack.queries]
         for quiet in (None, metrics(ODD, "OK", time.time()), metrics("ANOTHER", "CAPPED", time.time())):
@@ -573,6 +550,9 @@ def test_members_are_in_the_order_of_their_days_across_a_new_year() -> None:
 # Connections
 
 
+StartReader = Callable[..., tuple[Reader, list[str], SqlSession]]
+
+
 class Quick:
     """A task that is due again at once."""
 
@@ -586,7 +566,7 @@ class Quick:
 
 
 @pytest.fixture
-def reader(system: System) -> Iterator[Callable[..., tuple[Reader, list[str], SqlSession]]]:
+def reader(system: System) -> Iterator[StartReader]:
     started: list[Reader] = []
 
     def start(*others: Task) -> tuple[Reader, list[str], SqlSession]:
@@ -603,9 +583,7 @@ def reader(system: System) -> Iterator[Callable[..., tuple[Reader, list[str], Sq
         each.join(5)
 
 
-def test_a_lost_connection_is_made_again(
-    system: System, reader: Callable[..., tuple[Reader, list[str], SqlSession]]
-) -> None:
+def test_a_lost_connection_is_made_again(system: System, reader: StartReader) -> None:
     system.nrg(1)
     polling, events, session = reader()
     assert until(polling.next_batch).position == {"n": 1}
@@ -617,7 +595,7 @@ def test_a_lost_connection_is_made_again(
 
 
 def test_a_system_that_is_down_is_tried_again(
-    system: System, reader: Callable[..., tuple[Reader, list[str], SqlSession]], capsys: pytest.CaptureFixture[str]
+    system: System, reader: StartReader, capsys: pytest.CaptureFixture[str]
 ) -> None:
     system.nrg(1)
     (system.folder / "down").touch()
@@ -652,9 +630,7 @@ def test_a_refused_password_is_not_tried_again_until_it_is_another(system: Syste
     assert (session.number, len(tried)) == (1, 3)
 
 
-def test_a_long_back_fill_holds_up_no_sample(
-    system: System, reader: Callable[..., tuple[Reader, list[str], SqlSession]]
-) -> None:
+def test_a_long_back_fill_holds_up_no_sample(system: System, reader: StartReader) -> None:
     system.nrg(1)
     system.member("QAPMPOOLB", "Q324000000", pool_rows(1, 90))
     system.active("Q324000000")
@@ -669,7 +645,7 @@ def test_a_long_back_fill_holds_up_no_sample(
 
 
 def test_a_defect_stops_one_question_and_is_reported_without_the_password(
-    system: System, reader: Callable[..., tuple[Reader, list[str], SqlSession]], capsys: pytest.CaptureFixture[str]
+    system: System, reader: StartReader, capsys: pytest.CaptureFixture[str]
 ) -> None:
     class Broken:
         interval_s = 0.05
@@ -737,9 +713,7 @@ def test_an_answer_is_kept_until_the_commit_after_its_own(live: Live) -> None:
     assert first[0] not in answers(live)
 
 
-def test_nothing_more_is_queried_while_no_answer_is_taken(
-    system: System, reader: Callable[..., tuple[Reader, list[str], SqlSession]]
-) -> None:
+def test_nothing_more_is_queried_while_no_answer_is_taken(system: System, reader: StartReader) -> None:
     system.nrg(1)
     polling, _, _ = reader()
     until(lambda: sum("NRG_INFO" in sql for sql in ibmi_database.executed) == 5)
