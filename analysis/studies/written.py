@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from counterflow.analysis.studies.compare import ABSENT, Comparison, Row
+from counterflow.analysis.studies.compare import ABSENT, ComparedFigure, Comparison
 from counterflow.analysis.studies.figures import Figure, Measured
 from counterflow.analysis.studies.formulas import PRICE_PERFORMANCE, Number
 from counterflow.base.inert import inert
@@ -39,12 +39,12 @@ def with_spread(figure: Figure) -> str:
     return f"{worded(figure.value)} ±{deviation} ({worded(figure.low)} to {worded(figure.high)})"
 
 
-def named(row: Row) -> str:
+def named(row: ComparedFigure) -> str:
     return " ".join(filter(None, (row.key.system, row.key.of, row.key.name)))
 
 
-def tables(comparison: Comparison) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
+def tables(comparison: Comparison) -> dict[str, list[ComparedFigure]]:
+    found: dict[str, list[ComparedFigure]] = {}
     for row in comparison.rows:
         found.setdefault(row.key.table, []).append(row)
     return found
@@ -63,7 +63,7 @@ def header(runs: Iterable[Measured]) -> Iterator[dict[str, str]]:
         }
 
 
-def cells(row: Row, runs: Sequence[Measured]) -> Iterator[tuple[str, str]]:
+def cells(row: ComparedFigure, runs: Sequence[Measured]) -> Iterator[tuple[str, str]]:
     """Yield the cells of a row with their headings, numbers formatted: for a terminal and for Markdown."""
     yield "figure", named(row)
     yield "unit", row.unit

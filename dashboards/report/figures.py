@@ -69,7 +69,7 @@ class ReportFigure(NamedTuple):
 
 
 def figure_of(
-    chart: Chart, sql: str, result: Result, shown: Range, spell: specs.Spell | None = None, usual_s: int = 0
+    chart: Chart, sql: str, result: Result, shown: Range, spell: specs.ShadedSpell | None = None, usual_s: int = 0
 ) -> ReportFigure:
     """Return a chart with its rows, over time with a spell shaded; instead of rows that cannot be drawn, the reason.
 
@@ -106,7 +106,7 @@ def _over(shown: Range, **more: Any) -> dict[str, Any]:
 
 
 def _over_time(
-    made: ReportFigure, over: Drawn, shown: Range, bridge_ms: float, spell: specs.Spell | None
+    made: ReportFigure, over: Drawn, shown: Range, bridge_ms: float, spell: specs.ShadedSpell | None
 ) -> ReportFigure:
     rows, parts = [], []
     units = {series.unit for series in over.series}
