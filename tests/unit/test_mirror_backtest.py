@@ -41,7 +41,7 @@ def test_a_held_port_by_hand() -> None:
 
 
 @pytest.mark.parametrize("run", fitted.mirrored_runs(), ids=lambda run: f"{run.table} {run.name}")
-def test_no_run_is_fitted_to_itself(run: fitted.Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_run_is_fitted_to_itself(run: fitted.MirroredRun, monkeypatch: pytest.MonkeyPatch) -> None:
     """Constants of a run do not move when its own figures do."""
     other = run._replace(rate=run.rate * 0.5, response_s=run.response_s * 3, source_busy=0.1, target_busy=0.1)
     before = fitted.constants(run)
