@@ -3,14 +3,17 @@
 The first line of a file is the question, the second its rule. A statement takes `systems`, `since` and `until` as
 stored questions do, and returns `system`, `severity` (limit, watch, note), `at` (the worst moment, UTC; the first of
 several equal ones; null where nothing states it) and `finding`, a sentence with its figures.
+
+A published rule of `doctor SYSTEM` that warns by counters alone is a finding too, to watch: one set of rules.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from counterflow.analysis.checks.report import answers, measured, with_facts
 from counterflow.analysis.queries import BEGINNING, END
 from counterflow.base.clickhouse import ClickHouse
 
@@ -50,7 +53,17 @@ def findings(
         _, rule, statement = path.read_text(encoding="utf-8").split("\n", 2)
         for row in client.rows(statement, given):
             found.append(Finding(path.stem, rule.removeprefix("-- rule: "), **row))
+    found += _of_checks(client, systems, since, until)
     return sorted(found, key=lambda one: (one.system, one.rank, one.name, one.finding))
+
+
+def _of_checks(client: ClickHouse, systems: Collection[str], since: str, until: str) -> Iterator[Finding]:
+    period = {"param_systems": sorted(systems), "param_from": since, "param_to": until}
+    for answer in answers(with_facts(measured(client, period), None)):
+        if answer.system is not None and answer.status == "warn":
+            subject = " of ".join(filter(None, (answer.subject.replace("_", " "), answer.entity)))
+            rule = f"{answer.why} {answer.source}"
+            yield Finding(answer.subject, rule, answer.system, "watch", None, f"{subject}: {answer.figure}")
 
 
 def worst_first(found: Iterable[Finding]) -> dict[str, list[Finding]]:

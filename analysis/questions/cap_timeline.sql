@@ -1,12 +1,14 @@
 -- Where does the hypervisor cap a RoCE link, since when? Gb of 10^9 bits; share is of the adapter's bytes, 1 is the capacity.
 -- section: Links and Db2 Mirror
 SELECT
-  system, link, formatDateTime(ts, '%F %T') AS since, state, signal, capacity_pct, out_gb_s, in_gb_s, share, adapter_pct
+  system, link_type, link, formatDateTime(begin, '%F %T') AS since, state, signal, capacity_pct, out_gb_s, in_gb_s, share, adapter_pct
 FROM (
   SELECT
     v.system AS system,
+    v.entity_type AS link_type,
     v.entity AS link,
     v.ts AS ts,
+    v.ts - toIntervalMillisecond(toUInt64(1000 * ifNull(v.interval_s, 0))) AS begin,
     v.state AS state,
     v.signal AS signal,
     l.capacity_pct AS capacity_pct,
@@ -21,10 +23,10 @@ FROM (
   FROM counterflow.verdict AS v FINAL
   LEFT JOIN counterflow.link_load AS l FINAL
     ON l.system = v.system AND l.link_type = v.entity_type AND l.link = v.entity AND l.ts = v.ts
-  WHERE v.rule = 'roce_cap' AND v.entity_type = 'nrg'
+  WHERE v.rule = 'roce_cap'
     AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, v.system))
     AND v.ts > {since:DateTime64(3)} AND v.ts <= {until:DateTime64(3)}
 )
 WHERE changed
-ORDER BY system, link, ts
+ORDER BY system, link_type, link, ts
 LIMIT 40

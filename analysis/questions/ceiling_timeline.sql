@@ -1,12 +1,13 @@
 -- Where is Db2's log at its ceiling or off its path, since when? MB/s of one copy, ms an account of the LPAR.
 -- section: Db2 log
 SELECT
-  system, log, formatDateTime(ts, '%F %T') AS since, state, path, mb_s, ceiling, waiting_pct, sync_pct, gcp_ms, ziip_ms
+  system, log, formatDateTime(begin, '%F %T') AS since, state, path, mb_s, ceiling, waiting_pct, sync_pct, gcp_ms, ziip_ms
 FROM (
   SELECT
     v.system AS system,
     v.entity AS log,
     v.ts AS ts,
+    v.ts - toIntervalMillisecond(toUInt64(1000 * ifNull(v.interval_s, 0))) AS begin,
     v.state AS state,
     l.path AS path,
     round(l.rate_mb_s, 1) AS mb_s,

@@ -6,7 +6,11 @@ SELECT
   round(m.exposure_pct * m.row_operations / 100) AS touched_operations,
   round(m.exposure_pct * m.row_operations / 100 / nullIf(m.interval_s, 0), 1) AS touched_per_s,
   round(m.exposure_pct, 1) AS exposure_pct,
-  m.split = 'three-way' AS is_a_lower_bound,
+  multiIf(
+    m.modify_basis = 'changes', if(m.split = 'four-way', 'exact', 'at least'),
+    m.split = 'four-way', 'at most: commits are counted in',
+    'no bound: commits are counted in, reads for update are not'
+  ) AS exposure_is,
   j.jobs AS generic_jobs
 FROM counterflow.io_mix AS m FINAL
 LEFT JOIN (

@@ -10,10 +10,14 @@ SELECT
   round(100 * sum(inserts) / nullIf(logical_io_total, 0), 1) AS insert_pct,
   round(100 * sum(other) / nullIf(logical_io_total, 0), 1) AS other_pct,
   round(sum(exposure_pct * row_operations) / nullIf(sum(row_operations), 0), 1) AS exposure_pct,
-  split = 'three-way' AS exposure_is_a_lower_bound
+  multiIf(
+    countIf(modify_basis = 'with_commits') = 0, if(split = 'four-way', 'exact', 'at least'),
+    split = 'four-way', 'at most: commits are counted in',
+    'no bound: commits are counted in, reads for update are not'
+  ) AS exposure_is
 FROM (
-  SELECT m.system, m.name, m.split AS split, m.logical_io, m.reads, m.read_for_update, m.inserts, m.other, m.row_operations,
-    m.exposure_pct
+  SELECT m.system, m.name, m.split AS split, m.modify_basis, m.logical_io, m.reads, m.read_for_update, m.inserts, m.other,
+    m.row_operations, m.exposure_pct
   FROM counterflow.io_mix AS m FINAL
   WHERE m.grouping = 'generic_job' AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, m.system))
     AND m.ts > {since:DateTime64(3)} AND m.ts <= {until:DateTime64(3)}

@@ -4,7 +4,9 @@ SELECT
   l.system AS system,
   l.link_type AS link_type,
   l.link AS link,
-  round(argMaxIf(l.line_bits_s * l.capacity_pct / 100, l.ts, l.line_bits_s * l.capacity_pct IS NOT NULL) / 1e9, 2) AS capacity_gbit_s,
+  round(
+    argMax(l.line_bits_s * l.capacity_pct / 100, (ifNull(greatest(l.out_capacity_pct, l.in_capacity_pct), -1), l.ts)) / 1e9, 2
+  ) AS capacity_gbit_s,
   round(max(l.own_out_bytes_s) * 8 / 1e9, 2) AS out_gbit_s_max,
   round(max(l.own_in_bytes_s) * 8 / 1e9, 2) AS in_gbit_s_max,
   round(max(greatest(l.out_capacity_pct, l.in_capacity_pct)), 1) AS of_capacity_pct_max,

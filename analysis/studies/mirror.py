@@ -60,6 +60,7 @@ class Mix(BaseModel):
     commits: _Amount | None = None
     rollbacks: _Amount | None = None
     exposure_pct: Annotated[float, Field(ge=0, le=100)] | None = None
+    modify_basis: str | None = None
 
     @property
     def logical_io(self) -> float | None:
@@ -69,15 +70,21 @@ class Mix(BaseModel):
 
     @property
     def row_operations(self) -> float | None:
-        """Logical I/O without commits and rollbacks; with them where one of these is unknown or they exceed other."""
-        if self.logical_io is None or self.commits is None or self.rollbacks is None:
+        """Logical I/O without commits and rollbacks, with them where `counts_commits`."""
+        if self.logical_io is None or self.counts_commits:
             return self.logical_io
-        ends = self.commits + self.rollbacks
-        return self.logical_io - (ends if ends <= (self.other or 0.0) else 0.0)
+        return self.logical_io - (self.commits or 0.0) - (self.rollbacks or 0.0)
+
+    @property
+    def counts_commits(self) -> bool:
+        """Whether commits and rollbacks are among the operations on rows: they are not known, or exceed other."""
+        if self.commits is None or self.rollbacks is None or self.modify_basis == "with_commits":
+            return True
+        return self.commits + self.rollbacks > (self.other or 0.0)
 
     @property
     def exposed(self) -> float | None:
-        """Operations on rows that mirroring affects; a lower bound where reads for update are unknown."""
+        """Operations on rows that mirroring affects; `_bound` has what it is where a part is unknown."""
         if self.row_operations is None:
             return None
         if self.read_for_update is None and self.exposure_pct is not None:
@@ -183,7 +190,6 @@ def _exposure(rows: Sequence[Mix]) -> dict[str, MirrorFigure]:
     known = [row for row in rows if row.row_operations is not None]
     total = math.fsum(row.row_operations or 0.0 for row in known)
     exposed = math.fsum(row.exposed or 0.0 for row in known)
-    bound = any(row.read_for_update is None for row in known)
     none = "no operations on rows in the intervals whose logical I/O is known" if known else "no logical I/O is known"
     return {
         "exposure_pct": MirrorFigure(
@@ -191,17 +197,27 @@ def _exposure(rows: Sequence[Mix]) -> dict[str, MirrorFigure]:
             "% of operations on rows",
             "reads for update, inserts, updates and deletes are done or locked on both nodes; read-only reads are not",
             f"{STUDY} 2.2",
-            "lower bound: reads for update are not counted separately" if bound and total else None,
+            _bound(known) if total else None,
             None if total else none,
         )
     }
+
+
+def _bound(rows: Sequence[Mix]) -> str | None:
+    """Return which bound the exposure of rows is, and why; None where it is exact."""
+    reads_unknown = any(row.read_for_update is None for row in rows)
+    if any(row.counts_commits for row in rows):
+        commits = "commits and rollbacks, which are not counted separately, are taken for changes"
+        kind, more = ("no", ", and reads for update are not counted") if reads_unknown else ("upper", "")
+        return f"{kind} bound: {commits}{more}"
+    return "lower bound: reads for update are not counted separately" if reads_unknown else None
 
 
 def _changes(rows: Sequence[Mix], rates: Sequence[float]) -> dict[str, MirrorFigure]:
     assumption = "inserts + other - commits - rollbacks; blocks, not rows, where a file is sequential-only"
     source = "io_mix; QAPMJOBOS JBLWT, JBDBU, JBBCO, JBBRO"
     note = "upper bound: force end of data and releases are in other"
-    if any(row.commits is None or row.rollbacks is None for row in rows):
+    if any(row.counts_commits for row in rows):
         note += ", and commits and rollbacks, which are not known for all intervals"
     reason = None if rates else "no interval with its length and its logical I/O"
     note_ = note if rates else None

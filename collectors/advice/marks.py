@@ -127,12 +127,17 @@ TEXTS = (
     _text(_OF_SYSSTAT, "output of another command of sysstat, as JSON", _SADF_OR_NMON),
     _text(r"\A\s*Linux \S+ \([^)\n]*\)\s+\d", "a text of sar, iostat, mpstat or pidstat", _SADF_OR_NMON),
     _text(
-        r"^\d\d:\d\d:\d\d(?: [AP]M)?\s+(?:CPU\s+%us|DEV\s+tps|IFACE\s+rxp|kbmemfree\s|runq-sz\s)",
-        "a text of sar or mpstat without its first line",
+        r"^\d\d:\d\d:\d\d(?: [AP]M)?\s+(?:CPU\s+%us|UID\s+T?G?PID\s|DEV\s+tps|IFACE\s+rxp|kbmemfree\s|runq-sz\s)",
+        "a text of sar, mpstat or pidstat without its first line",
         _SADF_OR_NMON,
     ),
     _text(r"\A\s*AIX \S+ \d \d [0-9A-F]{12}", "a text of AIX's sar", _RECORD),
     _text(r"\A\s*SunOS \S+ 5\.\d", "a text of sar of Solaris", _NOT_THIS_SYSTEM),
+    _text(
+        r"\bextended device statistics\b|^CPU minf mjf xcal\b",
+        "output of iostat or mpstat of Solaris",
+        _NOT_THIS_SYSTEM,
+    ),
     _text(r"\A\s*HP-UX \S+ [A-Z]\.\d", "a text of sar of HP-UX", _NOT_THIS_SYSTEM),
     _text(r"\A\s*Darwin \S+ \d+\.\d", "a text of sar of macOS", _NOT_THIS_SYSTEM),
     _text(
@@ -154,7 +159,7 @@ TEXTS = (
         _SADF,
     ),
     _text(r"\A\s*procs -+memory|\bkthr\b +memory", "output of vmstat", _RECORD),
-    _text(r"^Disks: +% tm_act|^Device:? .*%util|^tty: +tin", "output of iostat", _RECORD),
+    _text(r"^Disks: +% tm_act|^Device:? +(?:tps|r/s|rrqm/s)|^avg-cpu: |^tty: +tin", "output of iostat", _RECORD),
     _text(r"\ANode Name +:|%entc +lbusy|^System configuration: type=", "output of lparstat", _RECORD),
     _text(r"^System configuration: lcpu=", "output of vmstat, iostat or mpstat", _RECORD),
     _text(r"\Atop - \d\d:\d\d|\A[^\n]*load averages?:", "output of top", _RECORD),

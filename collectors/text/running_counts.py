@@ -25,8 +25,8 @@ class Sample(TypedDict):
 class Beside(NamedTuple):
     """A sample beside the one before.
 
-    `fields` holds `interval_s`, `prev_ts` and the counts before, or nothing where they do not belong together: `reason`
-    and `detail` then give the cause, and are None for a first sample.
+    `fields` holds `interval_s`, `prev_ts` and the counts before; nothing for a first sample, and where a sample is
+    missing. `reason` and `detail` give the cause where no difference is an amount.
     """
 
     fields: Fields
@@ -46,8 +46,8 @@ class NotLaterError(ValueError):
 def beside(before: Sample | None, instant: datetime, counts: Mapping[str, float]) -> Beside:
     """Set the counts of a sample beside those before; the usual interval is the shorter of the last two.
 
-    A count that is less than before means that the counts began anew, and a missing sample leaves no rate that could be
-    taken for one interval's: in both cases there is no sample before.
+    A count that is less than before means that the counts began anew: the sample before is stated, so that the restart
+    is seen. A missing sample leaves no rate that could be taken for one interval's: no sample before is stated.
 
     Raises
     ------
@@ -64,12 +64,13 @@ def beside(before: Sample | None, instant: datetime, counts: Mapping[str, float]
         raise NotLaterError(Reason.LATE_ROW, f"the sample before is of {before['ts']}: sort by time")
     usual_s = min(before["apart_s"], default=apart_s)
     sample = Sample(ts=ts, counts=dict(counts), apart_s=[*before["apart_s"], apart_s][-_USUAL_OF:])
+    previous = {f"prev_{name}": value for name, value in before["counts"].items() if name in counts}
+    fields: Fields = {"interval_s": apart_s, "prev_ts": before["ts"], **previous}
     fallen = [name for name, value in counts.items() if value < before["counts"].get(name, value)]
     if fallen:
-        detail = f"{', '.join(fallen)} less than at {before['ts']}: the counts began anew, nothing is set beside them"
-        return Beside({}, sample, Reason.RESTARTED, detail)
+        detail = f"{', '.join(fallen)} less than at {before['ts']}: the counts began anew, there are no amounts"
+        return Beside(fields, sample, Reason.RESTARTED, detail)
     if apart_s > GAP * usual_s:
         detail = f"{apart_s:g} s since the sample before, usually {usual_s:g} s: no amount is given across the gap"
         return Beside({}, sample, Reason.SAMPLE_MISSING, detail)
-    previous = {f"prev_{name}": value for name, value in before["counts"].items() if name in counts}
-    return Beside({"interval_s": apart_s, "prev_ts": before["ts"], **previous}, sample)
+    return Beside(fields, sample)

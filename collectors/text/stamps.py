@@ -143,7 +143,9 @@ def interval(before: datetime, now: datetime, steps: int, nominal: float | None)
     an interval, and by ten minutes at most.
     """
     elapsed = (now - before).total_seconds()
-    if elapsed <= 0:
+    if elapsed == 0:
+        return SnapshotInterval(nominal, "the stamp of the preceding snapshot is the same")
+    if elapsed < 0:
         return SnapshotInterval(nominal, f"the clock went back {-elapsed:g} s since the preceding snapshot")
     if nominal is not None:
         excess = elapsed - steps * nominal

@@ -6,6 +6,8 @@ import math
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -29,15 +31,6 @@ class _Number(click.FloatRange):
         """Return the number, or fail: `nan` passes a range check, since every comparison with it is false."""
         number = float(super().convert(value, param, ctx))
         return self.fail(f"{value} is not a number", param, ctx) if math.isnan(number) else number
-
-
-_MIXES = """
-SELECT ts, interval_s, system, grouping, name, reads, read_for_update, inserts, other, commits, rollbacks, exposure_pct
-FROM counterflow.io_mix FINAL
-WHERE grouping IN ('partition', {grouping:String}) AND ts >= {from:DateTime64(3)} AND ts < {to:DateTime64(3)}
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-ORDER BY system, grouping, name, ts
-"""
 
 
 @click.group(cls=Group)
@@ -163,13 +156,29 @@ def _answer(
     as_json: bool,
 ) -> None:
     """Print the figures `names` of the chosen workloads; those that have none of them are left out."""
+    from counterflow.analysis.studies import mixes
     from counterflow.analysis.studies.mirror import as_dict, study
 
-    settings: Settings = {**period(systems, begin, end), "param_grouping": grouping}
-    mixes = read = list(_of_file(file) if file else _measured(settings))
+    line: dict[str, dict[str, float]] = {}
     if file:
-        mixes = [m for m in read if _wanted(m, systems, begin, end) and m.grouping in ("partition", grouping)]
-    found = study(mixes, plan)
+        read = list(mixes.read_file(file))
+        chosen = [mix for mix in read if mixes.is_wanted(mix, systems, begin, end, grouping)]
+    else:
+        settings: Settings = {**period(systems, begin, end), "param_grouping": grouping}
+        with reader() as client:
+            chosen = read = mixes.read_stored(client, settings)
+            line = mixes.read_line(client, settings)
+    needed = "line_gbits" if "line_gbits" in names else "km"
+    found = []
+    for system, of_system in groupby(sorted(chosen, key=attrgetter("system")), attrgetter("system")):
+        landed = line.get(system, {}).get(needed)
+        if landed is not None and getattr(plan, needed) is None:
+            option = needed.replace("_", "-")
+            click.echo(f"note: {system}: {option} {landed:g}, as it landed; --{option} replaces it", err=True)
+            of_plan = plan._replace(km=landed) if needed == "km" else plan._replace(line_gbits=landed)
+        else:
+            of_plan = plan
+        found += study(list(of_system), of_plan)
     if not found:
         raise _nothing(file, read)
     figures = ({name: figure for name, figure in w.figures.items() if name in names} for w in found)
@@ -180,34 +189,6 @@ def _answer(
         sys.stdout.buffer.writelines(orjson.dumps(as_dict(w), option=orjson.OPT_APPEND_NEWLINE) for w in asked)
     else:
         _print(asked, top)
-
-
-def _measured(settings: Settings) -> Iterator[Mix]:
-    from counterflow.analysis.studies.mirror import Mix
-
-    with reader() as client:
-        yield from map(Mix.model_validate, client.rows(_MIXES, settings))
-
-
-def _of_file(path: Path) -> Iterator[Mix]:
-    from pydantic import ValidationError
-
-    from counterflow.analysis.studies.mirror import Mix
-
-    try:
-        lines = path.read_bytes().splitlines()
-    except OSError as error:
-        raise CounterflowError(f"{path}: {error.strerror}", exit_code=2) from None
-    for number, line in enumerate(lines, 1):
-        try:
-            if line.strip():
-                yield Mix.model_validate_json(line)
-        except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(map(str, first["loc"])) or "the line"
-            raise CounterflowError(
-                f"{path}:{number}: {place}: {first['msg']}", hint="docs/whatif.md lists the names", exit_code=2
-            ) from None
 
 
 def _nothing(file: Path | None, read: list[Mix]) -> CounterflowError:
@@ -223,12 +204,6 @@ def _nothing(file: Path | None, read: list[Mix]) -> CounterflowError:
     first, last = (of(mix.ts for mix in read).isoformat() for of in (min, max))
     hint = f"it has rows of {systems} from {first} to {last}, with the grouping {groupings}"
     return CounterflowError(f"{file}: {error} and grouping", hint=hint, exit_code=2)
-
-
-def _wanted(mix: Mix, systems: tuple[str, ...], begin: datetime | None, end: datetime | None) -> bool:
-    return (
-        (not systems or mix.system in systems) and (begin is None or mix.ts >= begin) and (end is None or mix.ts < end)
-    )
 
 
 def _print(found: list[Workload], top: int) -> None:

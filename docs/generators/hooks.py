@@ -32,9 +32,14 @@ BELOW: Mapping[str, Callable[[], list[Any]]] = {
     "kpis/index.md": jobs.navigation,
 }
 """What stands in the navigation below a page."""
-EXAMPLE = elsewhere.CHECKOUT / "collectors/agent.example.yaml"
+
+
+def _yaml(path: str) -> str:
+    return f"```yaml\n{(elsewhere.CHECKOUT / path).read_text(encoding='utf-8')}```"
+
+
 PARTS: Mapping[str, Callable[[], str]] = {
-    "agent_example": lambda: f"```yaml\n{EXAMPLE.read_text(encoding='utf-8')}```",
+    "agent_example": lambda: _yaml("collectors/agent.example.yaml"),
     "agent_settings": reference.agent_settings,
     "alerts": alerts.table,
     "checks": checks.tables,
@@ -45,6 +50,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "faults": lambda: faults.table(faults.faults(), json.loads(faults.RESULTS.read_text(encoding="utf-8"))),
     "jobs": jobs.questions,
     "questions": lambda: cookbook.cookbook(queries().values()),
+    "site_example": lambda: _yaml("collectors/formats/site/example.yaml"),
     "stack_settings": reference.stack_settings,
     "tables": formats.tables,
 }

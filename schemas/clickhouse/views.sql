@@ -596,17 +596,17 @@ CREATE OR REPLACE VIEW counterflow.io_by {on_cluster} AS
 SELECT
   ts, interval_s, system, toString(name) AS name, logical_io, reads, read_only, read_for_update,
   if(split = 'three-way', reads, NULL) AS reads_not_parted, inserts, other, row_operations,
-  exposure_pct * row_operations / 100 AS exposed
+  exposure_pct * row_operations / 100 AS exposed, modify_basis = 'with_commits' AS commits_counted_in
 FROM counterflow.io_mix FINAL
 WHERE grouping = {grouping:String}
 UNION ALL
 SELECT
   ts, interval_s, system, toString(name) AS name, logical_io, reads, read_only, read_for_update, reads_not_parted,
   inserts, other, logical_io - if(ends <= other, ends, 0) AS row_operations,
-  row_operations - reads + coalesce(read_for_update, 0) AS exposed
+  row_operations - reads + coalesce(read_for_update, 0) AS exposed, NOT ifNull(ends <= other, false) AS commits_counted_in
 FROM counterflow.job_by(grouping = {grouping:String})
 WHERE {grouping:String} IN ('thread', 'pool', 'job_type')
-COMMENT 'Logical database I/O of groups of jobs of IBM i by interval, io_by(grouping = ...); groupings as in job_by, and partition. exposed is what mirroring would touch: inserts, updates and deletes, and reads for update where they are known.';
+COMMENT 'Logical database I/O of groups of jobs of IBM i by interval, io_by(grouping = ...); groupings as in job_by, and partition. exposed is what mirroring would touch: inserts, updates and deletes, and reads for update where they are known; commits too where commits_counted_in.';
 
 -- How long the tasks of groups of jobs run and wait.
 CREATE OR REPLACE VIEW counterflow.wait_by {on_cluster} AS

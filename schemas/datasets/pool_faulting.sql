@@ -4,6 +4,7 @@
 -- interactive  disk response × faults/s / transactions/s = time in faults of a transaction; / its response.
 -- batch        faults/s × disk response / batch jobs = share of the time that one job spends in faults. A job that waits
 --              for a processor faults less, so it is also set against its time at the processor: faults / (faults + CPU).
+--              Batch is every job that is not interactive; tasks of SLIC (V) are no jobs.
 --              The jobs are those that used CPU: where they ran one after another, not at once, a figure for one job is
 --              a lower bound; faults / (faults + CPU) does not depend on their number.
 --
@@ -39,8 +40,8 @@ FROM
     max(p.pool_name) AS pool_name, max(p.size_mb) AS size_mb, max(p.reserved_mb) AS reserved_mb, sum(p.faults) AS faults,
     max(p.activity_level) AS activity_level, sum(p.active_to_ineligible) AS active_to_ineligible,
     sumIf(p.transactions, job_type = 'I') AS transactions, sumIf(p.response_s, job_type = 'I') AS responded_s,
-    sumIf(p.cpu_ms, job_type = 'B') / 1000 AS batch_s,
-    nullIf(sumIf(p.tasks, job_type = 'B' AND NOT secondary_thread), 0) AS jobs
+    sumIf(p.cpu_ms, job_type NOT IN ('I', 'V')) / 1000 AS batch_s,
+    nullIf(sumIf(p.tasks, job_type NOT IN ('I', 'V') AND NOT secondary_thread), 0) AS jobs
   FROM
   (
     SELECT

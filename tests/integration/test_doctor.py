@@ -54,13 +54,16 @@ def test_each_missing_input_of_a_cap_is_named_with_what_to_do(client: ClickHouse
         link("NOBYTES", phys_in_bytes_s=None),
         link("NORATE", line_bits_s=None),
         link("NOSHARE", capacity_pct=None),
+        link("NOTWO", line_bits_s=None, capacity_pct=None),
         link("NOJOB", **unwired),
         link('it\'s "Q"', capacity_pct=None),
     )
     hmc = "the HMC lists no logical port of the system, none at P1-S1 (lshwres)"
     line = "no line description of 192.0.2.1 (NETSTAT_INTERFACE_INFO)"
     insert(client, "link_wire", wire("NOHMC", missing=hmc), wire("NOLINE", missing=line))
-    insert(client, "link_wire", *(wire(s, physical_port="P1") for s in ("FINE", "NOBYTES", "NORATE", "NOSHARE")))
+    insert(
+        client, "link_wire", *(wire(s, physical_port="P1") for s in ("FINE", "NOBYTES", "NORATE", "NOSHARE", "NOTWO"))
+    )
     found = verdicts(examine(client, at=NOW), "roce_cap")
     assert {system: (one.status, one.why) for system, one in found.items() if system != 'it\'s "Q"'} == {
         "FINE": ("ok", None),
@@ -69,12 +72,27 @@ def test_each_missing_input_of_a_cap_is_named_with_what_to_do(client: ClickHouse
         "NOBYTES": ("unknown", "no bytes of all links of P1 arrive"),
         "NORATE": ("unknown", "no rate of the line of P1 arrives"),
         "NOSHARE": ("unknown", "no capacity of its logical port on P1 arrives"),
+        "NOTWO": (
+            "unknown",
+            "no rate of the line of P1 arrives; no capacity of its logical port on P1 arrives",
+        ),
         "NOJOB": ("unknown", "the job link_wire has not found its port"),
     }
     assert "hmc_lshwres" in (found["NOHMC"].advice or "")
     entry = '{system: NOLINE, link: "MIRROR_DATABASE", from: 2026-05-04T12:00:00Z, physical_port: …}'
     assert entry in (found["NOLINE"].advice or "")
+    assert "which suffices for the hop" in (found["NOHMC"].advice or "")
     assert set(found["FINE"].affects) >= ALERTS
+
+
+def test_of_several_missing_inputs_the_one_that_was_missing_longest_comes_first(client: ClickHouse) -> None:
+    """The capacity was never known, the line's rate is missing in the newest interval alone."""
+    for minute in range(5):
+        at = {"ts": NOW - timedelta(minutes=minute), "capacity_pct": None}
+        insert(client, "link_load", link("LONG", **at, **({"line_bits_s": None} if minute == 0 else {})))
+    insert(client, "link_wire", wire("LONG", physical_port="P1"))
+    [found] = verdicts(examine(client, ["LONG"], NOW), "roce_cap").values()
+    assert found.why == "no capacity of its logical port on P1 arrives; no rate of the line of P1 arrives"
 
 
 def test_an_alert_and_a_board_have_the_finding_of_what_they_read(client: ClickHouse) -> None:

@@ -644,7 +644,7 @@ SHORT = {
 
 def test_captures_with_system_names_show_the_cap_with_the_hmc_and_what_is_missing_without(tmp_path: Path) -> None:
     files, kept = tmp_path / "files", tmp_path / "kept"
-    made = counterflow("study", "simulate", "sriov-story", "--out", files, home=tmp_path)
+    made = counterflow("study", "study", "simulate", "sriov-story", "--out", files, home=tmp_path)
     assert made.returncode == 0, made.stderr
     for path in files.glob("*/*_LINK_INFO.csv"):
         heading, _, rows = path.read_text(encoding="utf-8").partition("\n")
@@ -666,3 +666,83 @@ def test_captures_with_system_names_show_the_cap_with_the_hmc_and_what_is_missin
     assert done.returncode == 0, done.stderr
     capped = [one for one in map(json.loads, done.stdout.splitlines()) if "was CAPPED for 3 min" in one["finding"]]
     assert {(one["system"], one["severity"]) for one in capped} == {("SRIOVA", "limit"), ("SRIOVB", "limit")}
+
+
+JOBS = "INTNUM,DTETIM,INTSEC,DTECEN,JBNAME,JBUSER,JBNBR,JBTYPE,JBSTSF,JBTDE,JBLRD,JBLWT,JBDBU,JBBRO{more}\n"
+JOBS += "1,260302080500,300,1,PAY,OPS,000001,B,0,00000000000000A1,50000,0,50000,0{commits}\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "commits", "exposure", "finding"),
+    [
+        (",JBBCO", ",50000", "0\tat least", "0 % of 166.7 row operations/s modify rows"),
+        ("", "", "50\tno bound: commits are counted in, reads for update are not", "at most 50 % of 333.3 row"),
+    ],
+)
+def test_commits_that_are_not_counted_are_stated_beside_each_exposure(
+    more: str, commits: str, exposure: str, finding: str, tmp_path: Path
+) -> None:
+    """50,000 reads and 50,000 commits change no row."""
+    (tmp_path / "QAPMJOBOS.csv").write_text(JOBS.format(more=more, commits=commits))
+    kept = tmp_path / "kept"
+    found = findings(tmp_path / "QAPMJOBOS.csv", "--system", "A", "--keep", kept, home=tmp_path)
+    assert any(one["finding"].startswith(finding) for one in found)
+    answer = counterflow("sql", "io_mix", "--on", kept, home=tmp_path)
+    assert exposure in answer.stdout
+    mirror = counterflow("whatif", "mirror", "--on", kept, "--json", home=tmp_path)
+    notes = {json.loads(line)["figures"]["exposure_pct"]["note"] for line in mirror.stdout.splitlines()}
+    assert all((note or "").startswith("no bound" if not more else "lower bound") for note in notes)
+
+
+def test_counts_that_begin_again_are_a_restart_of_the_link_and_of_the_log(tmp_path: Path) -> None:
+    links, log = tmp_path / "NRG_INFO.csv", tmp_path / "log.csv"
+    links.write_bytes(golden("ibmi_tables/nrg_info_restarted").input)
+    log.write_bytes(golden("db2_log_csv/restarted").input)
+    kept = tmp_path / "kept"
+    findings(links, log, "--system", "A", "--keep", kept, home=tmp_path)
+    for dataset in ("link_load", "log_load"):
+        statement = f"SELECT groupArray(reset) FROM (SELECT reset FROM counterflow.{dataset} FINAL ORDER BY ts)"
+        answer = counterflow("sql", statement, "--on", kept, home=tmp_path)
+        assert "[false,true,false]" in answer.stdout.replace(" ", ""), answer.stderr  # the first has none before it
+    assert counterflow("sql", "links", "--on", kept, home=tmp_path).stdout.splitlines()[1].endswith("\t1")
+
+
+def test_a_published_rule_that_warns_by_counters_alone_is_a_finding(tmp_path: Path) -> None:
+    """The story of an end of day: `doctor` and `look` state the same share of faults, above the limit of 25 %."""
+    counterflow("study", "simulate", "end-of-day-story", "--out", tmp_path / "story", home=tmp_path)
+    kept = tmp_path / "kept"
+    found = findings(tmp_path / "story/BANKA", "--system", "BANKA", "--keep", kept, home=tmp_path)
+    judged = counterflow("doctor", "BANKA", "--on", kept, "--json", home=tmp_path).stdout
+    rules = [one for one in map(json.loads, judged.splitlines()) if one["kind"] == "rule"]
+    warned = {one["subject"] for one in rules if one["status"] == "warn"}
+    assert "batch_faulting" in warned
+    assert warned <= {one["name"] for one in found}
+    [faulting] = [one["finding"] for one in found if one["name"] == "batch_faulting"]
+    assert faulting.startswith("batch faulting of pool 2: 47.1 % of run time")
+
+
+def test_what_landed_of_the_line_is_not_asked_for_and_every_judged_link_is_in_the_timeline(tmp_path: Path) -> None:
+    """The site file states 10 km, lshwres 100 Gb/s; 6 % of it is 6 Gb/s, of which 4.35 were used at most: 72.5 %."""
+    counterflow("study", "simulate", "sriov-story", "--out", tmp_path / "story", home=tmp_path)
+    kept, story = tmp_path / "kept", tmp_path / "story"
+    for system in ("SRIOVA", "SRIOVB"):
+        findings(story / system, "--system", system, "--keep", kept, home=tmp_path)
+    found = findings(story / "HMC", story / "SITE", "--keep", kept, home=tmp_path)
+    mirror = counterflow("whatif", "mirror", "--on", kept, "--system", "SRIOVA", "--json", home=tmp_path)
+    [partition] = [one for one in map(json.loads, mirror.stdout.splitlines()) if one["grouping"] == "partition"]
+    assert partition["figures"]["distance_us"]["value"] == pytest.approx(200)  # 10 µs a km and round trip, two of them
+    line = counterflow("whatif", "line", "--on", kept, "--system", "SRIOVA", "--json", home=tmp_path)
+    [of_line] = [one for one in map(json.loads, line.stdout.splitlines()) if one["grouping"] == "partition"]
+    assert of_line["figures"]["line_pct"]["value"] == pytest.approx(of_line["figures"]["line_gbits"]["value"])
+    assert "note: SRIOVA: km 10, as it landed; --km replaces it" in mirror.stderr
+    judged = counterflow("doctor", "SRIOVA", "--on", kept, "--json", home=tmp_path).stdout
+    [distance] = [one for one in map(json.loads, judged.splitlines()) if one["subject"] == "mirror_distance"]
+    assert (distance["status"], distance["figure"]) == ("pass", "10 km, at most 10 km")
+    timeline = counterflow("sql", "cap_timeline", "--on", kept, "--system", "SRIOVA", home=tmp_path).stdout
+    assert {line.split("\t")[1] for line in timeline.splitlines()[1:]} == {"nrg", "rdma_link"}
+    [at] = {one["at"] for one in found if one["system"] == "SRIOVA" and "was CAPPED" in one["finding"]}
+    [since] = {line.split("\t")[3] for line in timeline.splitlines() if "\tCAPPED\tCAPPED\t" in line}
+    assert at.startswith(since), "findings and timelines date a state by the begin of its first interval"
+    headroom = counterflow("sql", "roce_headroom", "--on", kept, "--system", "SRIOVA", home=tmp_path).stdout
+    [port] = [line.split("\t") for line in headroom.splitlines() if "\tlogical_port\t" in line]
+    assert (port[3], port[4], port[6]) == ("6", "4.35", "72.5")

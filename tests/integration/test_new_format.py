@@ -133,7 +133,7 @@ def test_one_folder_adds_a_format(tmp_path: Path) -> None:
     assert "counter" in cases
     changed = {name for name, text in contents(checkout).items() if before.get(name) != text}
     assert changed == {"README.md", *(f"{FOLDER}/{name}" for name in FILES)}
-    assert "tape_csv" in run("counterflow", "parse", "--formats")
+    assert "tape_csv" in run("counterflow", "look", "--formats")
     checks = ("tests/golden", "tests/fuzz", "tests/unit/test_docs.py", "tests/unit/test_definition.py")
     chosen = "tape_csv or dress or example or folder or mapping or readme or site"
     assert " passed" in run("pytest", "-q", "-p", "no:cacheprovider", "-n0", *checks, "-k", chosen)

@@ -15,7 +15,7 @@ from counterflow.collectors.formats import formats
 from counterflow.collectors.records import Context, Item, Position, Record
 from tests.golden.cases import golden
 
-EXAMPLE = (Path(__file__).parents[2] / "collectors" / "site.example.yaml").read_bytes()
+EXAMPLE = (Path(__file__).parents[2] / "collectors/formats/site/example.yaml").read_bytes()
 SMALL = golden("site/every_list").input
 BEGIN = datetime(2025, 1, 1, tzinfo=UTC)
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from counterflow.base.errors import CounterflowError
 from counterflow.cli.agent import check as command
-from counterflow.collectors.agent.config import Config, KafkaSource, Mistake, Secret, check, load
+from counterflow.collectors.agent.config import Config, HttpSource, KafkaSource, Mistake, Secret, check, load
 
 EXAMPLE = Path(__file__).parents[2] / "collectors" / "agent.example.yaml"
 
@@ -45,6 +45,19 @@ def test_the_example_has_no_mistakes() -> None:
     result = CliRunner(env={"COUNTERFLOW_KAFKA_PASSWORD": "x"}).invoke(command, [str(EXAMPLE)])
     assert result.exit_code == 0, result.output
     assert "no mistakes" in result.output
+
+
+@pytest.mark.parametrize("kind", ["sql", "http"])
+def test_the_example_explains_every_key_of_a_system(kind: str) -> None:
+    """Its source is a comment, in place of the sources of files."""
+    before, commented = EXAMPLE.read_text().split(f"  # - kind: {kind}\n")
+    uncommented = ("\n" + commented.split("\n\n")[0]).replace("\n  # ", "\n  ")
+    config = check(f"{before}  - kind: {kind}{uncommented}")
+    assert isinstance(config, Config), config
+    (source,) = config.systems
+    assert source.model_fields_set == set(type(source).model_fields)
+    if isinstance(source, HttpSource):
+        assert source.connection.model_fields_set | {"verify"} == set(type(source.connection).model_fields)
 
 
 def test_every_mistake_is_named_with_its_line_and_the_way_out() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,13 +13,14 @@ from click.testing import CliRunner
 from counterflow.base.errors import CounterflowError
 from counterflow.cli.agent import check as command
 from counterflow.collectors.agent.checkpoint import Committed, StreamCheckpoint
-from counterflow.collectors.agent.config import Config, HttpSource, check, load
+from counterflow.collectors.agent.config import Config, check, load
 from counterflow.collectors.agent.live import Live, SourceBatch, format_name, read_answer, stream_id
 from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.records import Record, Reject
 from counterflow.collectors.sources.http.reports import Report
 from counterflow.collectors.sources.http.session import HttpSession, Target
 from counterflow.collectors.sources.polling.session import ErrorKind, SessionError
+from tests.support.agents import until
 from tests.support.dds import PASSWORD, USER, Authority, Dds
 
 WRONG = """\
@@ -77,14 +77,6 @@ def session(dds: Dds) -> Iterator[Callable[..., HttpSession]]:
     yield make
     for one in made:
         one.close()
-
-
-def until(condition: Callable[[], Any], seconds: float = 15) -> Any:
-    deadline = time.monotonic() + seconds
-    while not (result := condition()):
-        assert time.monotonic() < deadline, "not in time"
-        time.sleep(0.01)
-    return result
 
 
 class Agent:
@@ -197,17 +189,6 @@ def test_check_config_reports_what_is_queried_and_that_files_can_be_read(authori
             CliRunner().invoke(command, [str(path)], catch_exceptions=False)
 
 
-def test_the_example_explains_every_key() -> None:
-    text = (Path(__file__).parents[2] / "collectors/agent.example.yaml").read_text()
-    before, commented = text.split("  # - kind: http\n")
-    commented = commented.split("\n\n")[0]
-    config = check(before + "  - kind: http" + ("\n" + commented).replace("\n  # ", "\n  "))
-    assert isinstance(config, Config), config
-    (source,) = [source for source in config.systems if isinstance(source, HttpSource)]
-    assert source.model_fields_set == set(type(source).model_fields)
-    assert source.connection.model_fields_set | {"verify"} == set(type(source.connection).model_fields)
-
-
 # The connection
 
 
@@ -226,34 +207,6 @@ def test_a_certificate_of_another_authority_is_refused_before_the_password_is_se
 def test_a_certificate_for_another_name_is_refused(dds: Dds, session: Callable[..., HttpSession]) -> None:
     with pytest.raises(SessionError, match="CERTIFICATE_VERIFY_FAILED"):
         session(url=dds.url.replace("127.0.0.1", "localhost")).open()
-
-
-def test_a_refused_password_is_not_tried_again_until_it_is_another(
-    dds: Dds, session: Callable[..., HttpSession]
-) -> None:
-    password = "hunter2"
-    client = session(lambda: password)
-    with pytest.raises(SessionError) as raised:
-        client.open()
-    assert raised.value.kind is ErrorKind.REFUSED
-    assert str(raised.value) == "/gpm/root: HTTP 401 Unauthorized"
-    with pytest.raises(SessionError, match="waiting for another password"):
-        client.open()
-    assert dds.passwords == ["hunter2"]
-    password = PASSWORD
-    client.open()
-    assert client.number == 1
-
-
-def test_many_requests_go_over_one_connection(dds: Dds, session: Callable[..., HttpSession]) -> None:
-    client, report = session(), Report("SYSINFO", "SYS1", None, None)
-    client.open()
-    for n in range(1, 6):
-        dds.intervals = n
-        (batch,) = report.read(client)
-        assert batch.position == {"n": n, "end": f"202511210{100 + n}00"}
-    assert dds.connections == 1
-    assert dds.requested == ["/gpm/root"] + 5 * ["SYSINFO"]
 
 
 @pytest.mark.parametrize("extension", ["", ".xml"])
@@ -368,16 +321,6 @@ def test_another_process_continues_after_what_is_committed(dds: Dds, agent: Call
     assert second.shares() == [("01:02", 2)]
 
 
-def test_an_answer_stays_until_it_is_committed(dds: Dds, agent: Callable[..., Agent]) -> None:
-    running = agent(reports=["SYSINFO"])
-    (taken,) = until(lambda: list(running.live.waiting()))
-    running.live.take_back(running.memory)  # its transaction was lost
-    assert [again.batch for again in running.live.waiting()] == [taken.batch]
-    running.memory.add(StreamCheckpoint("sys1", "SYS1", "SYSINFO", taken.batch.position))
-    running.live.take_back(running.memory)  # it had been committed, unnoticed
-    assert list(running.live.waiting()) == []
-
-
 def test_no_data_is_reported_once_and_the_interval_is_read_when_it_comes(dds: Dds, agent: Callable[..., Agent]) -> None:
     dds.no_data = True
     running = agent(reports=["SYSINFO"])
@@ -425,14 +368,3 @@ def test_a_wrong_password_is_reported_and_never_shown(
     assert "refused" in shown
     assert "hunter2-is-wrong" not in shown
     assert PASSWORD not in shown
-
-
-def test_an_authority_that_is_not_theirs_is_reported(
-    dds: Dds, agent: Callable[..., Agent], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    other = Authority(tmp_path / "other").authority
-    running = agent(trust={"ca": str(other)})
-    until(lambda: running.value("system_events_total", event="lost"))
-    assert running.value("system_connected") == 0
-    assert "CERTIFICATE_VERIFY_FAILED" in "".join(capsys.readouterr())
-    assert dds.passwords == []

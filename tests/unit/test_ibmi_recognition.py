@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from counterflow.collectors.formats.ibmi_tables.description import tables
 from counterflow.collectors.formats.ibmi_tables.headers import no_header, table_of
@@ -39,6 +43,24 @@ def test_the_columns_that_recognise_it_alone_are_no_other_table_or_both_are_name
         if found
         else f"{name}.csv" in str(no_header(cells, "")) or name in str(no_header(cells, ""))
     )
+
+
+@pytest.mark.parametrize("name", KNOWN)
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_with_any_optional_columns_it_is_that_table_or_a_tie_that_names_it(name: str, data: st.DataObject) -> None:
+    needed = [*tables()[name].time, *tables()[name].recognised_by] or ["TS"]
+    optional = [column for column in columns(name) if column not in needed]
+    kept = data.draw(st.lists(st.sampled_from(optional), unique=True)) if optional else []
+    strange = data.draw(st.lists(st.sampled_from(["NEW_IN_7_6", "FILLER", "NOTE"]), unique=True))
+    cells = data.draw(st.permutations(["TS", *needed, *kept, *strange]))
+    found = table_of(cells, "export.csv")
+    if found is None:
+        detail = str(no_header(cells, "export.csv"))
+        assert "alike: name the file after its table" in detail
+        assert re.search(rf"\b{name}\b", detail)
+    else:
+        assert found.table == name
 
 
 def test_a_tie_names_both_and_what_decides() -> None:

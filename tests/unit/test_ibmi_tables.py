@@ -91,14 +91,6 @@ def test_a_green_screen_comes_back(
     assert round(counters["JBTFLT"]["value"] / counters["JBTFLT"]["interval_s"]) == faults_s
 
 
-@pytest.mark.parametrize(("response_ms", "transactions", "mean_ms"), [(215183, 683, 315.06), (51945, 6165, 8.43)])
-def test_response_of_5250_transactions_is_in_ms(response_ms: int, transactions: int, mean_ms: float) -> None:
-    names = (*TIME, "JWTM01", "JWJC01", "JBRSP", "JBNTR")
-    row = (*place(1), 0, 0, response_ms, transactions)
-    values = {c["counter"]: c["value"] for c in of("counter", read("QAPMISUM", names, row))}
-    assert round(values["JBRSP"] / values["JBNTR"], 2) == mean_ms
-
-
 @pytest.mark.parametrize(("disk", "reads", "writes", "service_ms", "wait_ms", "shown_pct"), UNITS)
 def test_units_of_a_san_come_back(
     disk: str, reads: int, writes: int, service_ms: int, wait_ms: int, shown_pct: int

@@ -10,13 +10,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.console import Console
 
 from counterflow.analysis.studies import written
 from counterflow.analysis.studies.compare import Comparison, compare
 from counterflow.analysis.studies.figures import Figure, Key, Measured, measured
 from counterflow.analysis.studies.runs import Run, RunError, found
-from counterflow.cli._table import table
 
 Rows = dict[str, list[dict[str, Any]]]
 
@@ -509,16 +507,6 @@ def test_a_csv_has_no_formulas_and_its_numbers_are_unrounded() -> None:
     assert gcp["difference_pct"].startswith("-26.47")  # a number, whatever it begins with
     for line in csv.reader(io.StringIO(written.as_csv(evil()))):
         assert not any(cell.startswith(("=", "+", "@")) for cell in line)
-
-
-def test_a_terminal_obeys_no_name() -> None:
-    out = io.StringIO()
-    comparison = evil()
-    for rows in written.tables(comparison).values():
-        shown = table([dict(written.cells(one, comparison.runs)) for one in rows])
-        Console(file=out, width=200, force_terminal=True, color_system=None).print(shown)
-    assert "=1+1|<b>\\x1b[31m`_*" in out.getvalue()
-    assert "\x1b[31m" not in out.getvalue()
 
 
 def test_markdown_takes_no_name_for_markup() -> None:

@@ -63,6 +63,7 @@ def test_exposure_of_the_client_cases(
     tmp_path: Path, reads: float, read_for_update: float | None, exposure_pct: float
 ) -> None:
     row = {"reads": reads, "read_for_update": read_for_update, "inserts": 8, "other": 92 - reads}
+    row |= {"commits": 0, "rollbacks": 0}
     [partition] = whatif(tmp_path, [row])
     figure = partition["figures"]["exposure_pct"]
     assert figure["value"] == pytest.approx(exposure_pct)

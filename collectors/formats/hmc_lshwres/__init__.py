@@ -17,6 +17,7 @@ from counterflow.collectors.formats.hmc_lshwres import names
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
 from counterflow.collectors.text.attributes import Attributes, are_names, attributes, cells, those_set
 from counterflow.collectors.text.codepages import text
+from counterflow.collectors.text.keys import Times, is_new
 from counterflow.collectors.text.lines import Line, read_lines
 from counterflow.collectors.text.settings import changes
 from counterflow.collectors.text.stamps import iso, stated
@@ -35,9 +36,15 @@ _IN_COLUMNS = {*names.SYSTEM, *names.LOGICAL_PORT, *names.STATE, *names.CAPACITY
 
 @dataclass
 class LshwresState:
-    """State carried over from earlier listings: the attributes published last for each port. JSON values."""
+    """State carried over from earlier listings: JSON values.
+
+    `config` has the attributes published last for each port, `times` those of its rows; `counted` is how many rows the
+    newest instant of each system has.
+    """
 
     config: dict[str, Attributes] = field(default_factory=dict)
+    times: Times = field(default_factory=dict)
+    counted: dict[str, tuple[str, int]] = field(default_factory=dict)
 
 
 @dataclass
@@ -125,14 +132,17 @@ def _items(listing: Listing, state: LshwresState, context: Context) -> Iterator[
         elif not _is_port(found):
             yield from _config(found, {"ts": ts, "system": system, "source": "hmc_lshwres"}, "partition", "", state)
         else:
-            rows[system] += 1
             for item in _port(found, system, ts, listing.managed, state):
+                rows[system] += isinstance(item, Record) and item.dataset == "link"
                 yield _placed(item, line, ts) if isinstance(item, Reject) else item
     if listing.too_many:
         detail = f"{listing.too_many} lines more than the {MAX_LINES} of a listing that are read"
         yield _reject(listing.first, Reason.LINE_TOO_LONG, detail, ts)
     for system, count in rows.items():
-        counted = {"counted": "link", "row_count": count}
+        at, before = state.counted.get(system, ("", 0))
+        total = count + (before if at == ts else 0)  # ports are listed by several commands
+        state.counted[system] = (str(ts), total)
+        counted = {"counted": "link", "row_count": total}
         yield Record("manifest", {"ts": ts, "system": system, "source": "hmc_lshwres", **counted})
 
 
@@ -150,6 +160,9 @@ def _port(found: Attributes, system: str, ts: str, managed: str | None, state: L
         link = logical.upper().zfill(8) if _HEXADECIMAL.fullmatch(logical) else logical
     else:
         kind, link = "physical_port", str(physical)
+    if not is_new(state.times, f"{system} {kind} {link}", ts):
+        yield Reject(Reason.DUPLICATE_ROW, f"{link} of {system} was listed at {ts} already", "none")
+        return
     fields: Fields = {"link": link, "link_type": kind}
     if physical is not None:
         fields["physical_port"] = physical

@@ -18,7 +18,9 @@ from counterflow.collectors.records import Context, Fields, Item, Position, Reas
 from counterflow.collectors.text.attributes import Attributes, are_names, attributes, cells, those_set
 from counterflow.collectors.text.codepages import text
 from counterflow.collectors.text.dates import local_time
+from counterflow.collectors.text.keys import Times, is_new
 from counterflow.collectors.text.lines import Line, read_lines
+from counterflow.collectors.text.periods import gap, is_gap
 from counterflow.collectors.text.settings import changes
 from counterflow.collectors.text.spans import Spans, joined
 from counterflow.collectors.text.stamps import iso, to_utc
@@ -43,7 +45,7 @@ class LparutilState:
     """State carried over from earlier lines: the header, and by partition what was read. JSON values.
 
     `named` is the partition that the configured name stands for. `samples` has the last sample of each, `read` the
-    times between which its samples were read, `config` its settings.
+    times between which its samples were read, `config` its settings, `ends` the ends of its intervals.
     """
 
     header: list[str] = field(default_factory=list)
@@ -51,8 +53,10 @@ class LparutilState:
     samples: dict[str, dict[str, Any]] = field(default_factory=dict)
     read: dict[str, Spans] = field(default_factory=dict)
     config: dict[str, Attributes] = field(default_factory=dict)
+    ends: Times = field(default_factory=dict)
 
 
+_MOST_ENDS = 1000
 LONGEST_S = 400 * 86_400.0
 """Monthly samples (-s m) of running counts, with some missing."""
 
@@ -188,8 +192,14 @@ def _sample(partition: str, sample: dict[str, Any], envelope: Fields, state: Lpa
         return  # another list begins: of the samples beside this one, the file has some before, or later
     else:
         state.read[partition] = joined(read, begin, end)
+        usual_s, sample["apart_s"] = other.get("apart_s"), seconds
+        if usual_s is not None and is_gap(seconds, usual_s):
+            yield Reject(Reason.SAMPLE_MISSING, f"{system}: between {begin} and {end} {gap(seconds, usual_s)}", "all")
         if min(past.values()) < 0 or past[OF_TIME] == 0:
             yield Reject(Reason.RESTARTED, f"{system}: cycles counted anew between {begin} and {end}", "all")
+            return
+        if not is_new(state.ends, partition, end, _MOST_ENDS):
+            yield Reject(Reason.CLOCK_CHANGE, f"{system}: the clock met {end} again: the sample is not kept", "none")
             return
         fields = {**envelope, "ts": end, "interval_s": seconds}
         yield Record("system_cpu", {**fields, "engine_type": "core", "engine": "all", **_columns(past, later)})

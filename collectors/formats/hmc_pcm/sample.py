@@ -90,6 +90,9 @@ def items(tree: Any, state: PcmState, context: Context) -> Iterator[Item]:
         instant = instant.replace(microsecond=0)
         repeated += yield from _sample(sample, info, instant, seconds, place, read, state, context)
         yield from _messages(sample, iso(instant))
+    for key, samples_read in read.items():
+        for ts, detail in samples_read.gaps():
+            yield Reject(Reason.SAMPLE_MISSING, f"{key}: {detail}", "all", system=samples_read.system, ts=ts)
     state.seen |= {key: samples_read.spans() for key, samples_read in read.items()}
     if repeated:
         detail = f"samples of partitions and systems that an earlier document holds: {repeated}"
@@ -118,7 +121,8 @@ def _sample(
         if system.name is None:
             yield Reject(Reason.BAD_HEADER, f"expected a name of {system.key}", "none", ts=ts)
             continue
-        if not read.setdefault(system.key, Samples(state.seen.get(system.key, []))).is_new(instant, seconds):
+        known = state.seen.get(system.key, [])
+        if not read.setdefault(system.key, Samples(known, system.name)).is_new(instant, seconds):
             repeated += 1
             continue
         yield from _records(system, system.name, info, ts, seconds, averages, state)

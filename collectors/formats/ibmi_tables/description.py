@@ -92,9 +92,7 @@ class Filled(Strict):
     `columns` holds for each dataset column an expression over fields (see `expression`). With `repeat` there is one row
     for each number of the range, written `{n}`, or `{nn}` with two digits. Rows for which `when` is 0 or null are left
     out. Columns in `previous` are running counts, sent with their value at the preceding sample (`prev_…`); columns in
-    `difference` are sent as the difference from it. Both need a table with one row per instance and sample. Rows that
-    share their value of the column `unit` are its paths: one that repeats the running counts of the first is the same
-    I/O again, and no leaf.
+    `difference` are sent as the difference from it. Both need a table with one row per instance and sample.
     """
 
     dataset: str
@@ -103,7 +101,6 @@ class Filled(Strict):
     when: str | None = None
     previous: tuple[str, ...] = ()
     difference: tuple[str, ...] = ()
-    unit: str | None = None
 
 
 class Description(Strict):

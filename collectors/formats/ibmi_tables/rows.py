@@ -27,9 +27,13 @@ _FORGET = timedelta(hours=1)
 """An instance whose running counts were not seen for this long begins anew."""
 _MOST_TEXTS = 1_000
 """Instances whose texts are remembered although they are gone: connections and jobs come with ever new names."""
+_MOST_INSTANTS = 100
+"""Intervals that are remembered: a clock that goes back may meet them again."""
 NOT_CONFIGURED = "0"
 """The number of all units that are not configured."""
 _SHOWN = 20
+_IO = ("reads", "writes", "read_kb", "written_kb", "service_ms")
+"""What all rows of one unit repeat where IBM i counts its I/O by unit, and not by path."""
 _MOST_ROWS = 1_000
 """Rows that are converted together."""
 _MOST_VALUES = 2_000_000
@@ -154,8 +158,9 @@ class Reader:
         self._batch: _Batch | None = None
         self._waiting = 0
         self._seen: set[str] = set()
+        self._io: set[tuple[Any, ...]] = set()  # the counts of each unit of the interval
+        self._repeated: set[str] = set()
         self._refused: set[str] = set()
-        self._units: dict[str, Fields] = {}  # the running counts of the first row of each unit
         self._counts: Counter[str] = Counter()
         self.ends: dict[str, tuple[str, float | None]] = {}
         """The end and length of each interval that was read, by its number."""
@@ -192,6 +197,14 @@ class Reader:
             return items
         items += self.flush()
         items += self._tables()
+        if self._repeated and not self._state.get("paths"):
+            self._state["paths"] = True
+            shown = ", ".join(sorted(self._repeated)[:_SHOWN])
+            detail = (
+                f"{len(self._repeated)} units have several rows with the same counts, {shown}: "
+                "taken as paths of one unit, whose I/O counts once (unverified)"
+            )
+            items.append(self._reject(Reason.DUPLICATE_ROW, detail, "all"))
         table = self.layout.table.table
         seconds = self._since_s if self._overlaps(self._seconds) else self._seconds
         envelope = {**self._envelope(seconds), "source": f"{SOURCE}.{table}"}
@@ -200,6 +213,10 @@ class Reader:
         self._state.setdefault("ts", {})[table] = self._interval.ts
         if self._interval.number is not None:
             self._state.setdefault("number", {})[table] = self._interval.number
+            instants = self._state.setdefault("instants", {}).setdefault(table, {})
+            instants[self._interval.ts] = self._interval.number
+            if len(instants) > _MOST_INSTANTS:
+                del instants[next(iter(instants))]
             self.ends[self._interval.number] = (self._interval.ts, self._seconds)
         oldest = iso(self._interval.instant - _FORGET)
         memory = self._state.get("previous", {}).get(table, {})
@@ -211,7 +228,8 @@ class Reader:
                 del texts[instance]
         self._interval = self._last = self._seconds = None
         self._alike, self._stamps = {}, {}
-        self._seen, self._refused, self._units, self._counts = set(), set(), {}, Counter()
+        self._seen, self._refused, self._counts = set(), set(), Counter()
+        self._io, self._repeated = set(), set()
         return items
 
     def row(self, row: Row, place: object = None, *, typed: bool = False) -> Items:
@@ -302,8 +320,17 @@ class Reader:
                 found = Stamp(self._sampled_at.astimezone(UTC))
             if found is None and (end := self._state.get("ends", {}).get(self._number(values))):
                 found = Stamp(datetime.fromisoformat(end[0]), seconds=end[1])
+            if found is not None and not ended:
+                found = found._replace(instant=self._apart(self._number(values), found.instant))
             self._stamps[values] = found
         return self._number(values), found, ended
+
+    def _apart(self, number: str | None, instant: datetime) -> datetime:
+        """Return an instant that no other interval has: the clock went back where its number is another one."""
+        known = self._state.get("instants", {}).get(self.layout.table.table, {})
+        while number is not None and known.get(iso(instant), number) != number:
+            instant += timedelta(milliseconds=1)
+        return instant
 
     def _number(self, values: tuple[Any, ...]) -> str | None:
         return str(values[0]).strip() if self.layout.time_names[:1] == ("INTNUM",) else None
@@ -366,12 +393,13 @@ class Reader:
             columns = layout.of(batch.rows, envelope.get("interval_s"), self._known)
         for dataset, filling in layout.filled.items():
             rows, values = self._complete(batch, dataset, *filling.of(columns), found)
+            if dataset == "disk":
+                values = self._counted_once(values)
             if dataset in self._samples:
                 for at, *each in zip(rows, *values.values(), strict=True):
                     self._at = batch.places[at]
                     known = {name: value for name, value in zip(values, each, strict=True) if value is not None}
                     record = Record(dataset, {**envelope, **known})
-                    found += ((at, reject) for reject in self._paths(dataset, record.fields))
                     found += ((at, reject) for reject in self._since_before(instances[at], dataset, record.fields))
                     found.append((at, record))
             elif self._since_baseline[dataset] and self._overlaps(batch.seconds):
@@ -458,6 +486,22 @@ class Reader:
                 detail = f"expected {', '.join(missing)} of {dataset}"
                 found.append((at, self._reject(Reason.OUT_OF_RANGE, detail, "part")))
         return [*compress(rows, whole)], {name: [*compress(values, whole)] for name, values in columns.items()}
+
+    def _counted_once(self, values: dict[str, Column]) -> dict[str, Column]:
+        """Return the columns of disks; a row that repeats the counts of another row of its unit is no leaf."""
+        given = {"unit": values.get("unit"), **{name: values.get(name) for name in _IO}}
+        known = [column for column in given.values() if column is not None]
+        if given["unit"] is None or len(known) < 2:
+            return values
+        leaves, kinds = [*values["leaf"]], [*values["device_type"]]
+        for at, (unit, *counts) in enumerate(zip(*known, strict=True)):
+            if unit in (None, NOT_CONFIGURED) or not any(counts):
+                continue
+            if (unit, *counts) in self._io:
+                leaves[at], kinds[at] = False, "path"
+                self._repeated.add(str(unit))
+            self._io.add((unit, *counts))
+        return {**values, "leaf": leaves, "device_type": kinds}
 
     def _counters(self, rows: Sequence[Row], instances: Sequence[str], unknown: Sequence[_Numbers]) -> list[Any]:
         """Return the values of rows of `counter`, one after the other: what no other dataset models."""
@@ -576,16 +620,16 @@ class Reader:
         memory[instance] = found.sample
         for name in filled.difference:
             columns.pop(name, None)
-        if found.reason is not None:
-            return [self._reject(found.reason, f"{instance!r}: {found.detail}", "all")]
         if not found.fields:
-            return []
+            return [self._reject(found.reason, f"{instance!r}: {found.detail}", "all")] if found.reason else []
         stated, apart_s = columns.get("interval_s"), found.fields["interval_s"]
         columns["interval_s"] = apart_s
         if filled.previous:
             columns["prev_ts"] = found.fields["prev_ts"]
         before = {name: found.fields[f"prev_{name}"] for name in now if f"prev_{name}" in found.fields}
         columns |= {f"prev_{name}": before[name] for name in filled.previous if name in before}
+        if found.reason is not None:
+            return [self._reject(found.reason, f"{instance!r}: {found.detail}", "all")]
         columns |= {name: now[name] - before[name] for name in filled.difference if name in before}
         averages = [name for name in self._since_baseline[dataset] if name in columns]
         if stated is None or not averages or abs(stated - apart_s) <= _tolerance_s(apart_s):
@@ -593,26 +637,6 @@ class Reader:
         for name in averages:
             del columns[name]
         return self._not_reset(dataset, f"no {', '.join(averages)}", stated, apart_s)
-
-    def _paths(self, dataset: str, columns: Fields) -> list[Reject]:
-        """Set whether a row is of I/O that no other row of its unit counts; return a note where it first decides.
-
-        The rule is that of WRKDSKSTS: a row that repeats the counts of the unit's first row is the same I/O again.
-        """
-        filled = self._filled[dataset]
-        unit = columns.get(filled.unit) if filled.unit else None
-        counts = {name: columns[name] for name in filled.difference if name in columns}
-        if unit in (None, NOT_CONFIGURED) or not counts:
-            return []
-        if unit not in self._units:
-            self._units[unit] = counts
-            return []
-        columns["leaf"] = counts != self._units[unit]
-        if self._state.get("paths"):
-            return []
-        self._state["paths"] = True
-        detail = "one that repeats the counts of the first is not counted again (unverified)"
-        return [self._reject(Reason.DUPLICATE_ROW, f"units have several rows, as {unit} has: {detail}", "all")]
 
     def _overlaps(self, seconds: float | None) -> bool:
         """Return whether a row covers time that the row before covers as well: its baseline was not reset since."""

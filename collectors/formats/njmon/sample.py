@@ -8,15 +8,15 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, tzinfo
 from itertools import chain
 from typing import Any
 
 from counterflow.collectors.formats.njmon import semantics as key
+from counterflow.collectors.formats.njmon.times import UnusableSampleError, restored, taken
 from counterflow.collectors.records import Fields, Item, Reason, Record, Reject, Table
 from counterflow.collectors.text.device_names import devices
-from counterflow.collectors.text.periods import missing_between, remembered
-from counterflow.collectors.text.stamps import iso, stated
+from counterflow.collectors.text.stamps import iso
 from counterflow.collectors.text.trees import encodable, number
 
 Tree = dict[str, Any]
@@ -29,7 +29,6 @@ _COUNT = re.compile(r"-?[0-9]+")
 _AGAIN = re.compile(r"#\d+$")
 _AIX_SECTIONS = {"lpar_format1", "cpu_logical_total"}
 _AIX_DISK = re.compile(r"hdisk\d+")
-_FIRST_WAIT_S = 60
 _REBOOT_S = 60
 
 
@@ -51,16 +50,14 @@ class NjmonState:
 class Preceding:
     """What a sample leaves to the next of its host.
 
-    `counted` are its cumulative counters, `config` has a digest of each section's configuration as it was published
-    last, `apart_s` the distances of the last samples.
+    `clock` has its times, `counted` its cumulative counters, `config` a digest of each section's configuration as it
+    was published last.
     """
 
-    ts: str | None = None
-    loop: int | None = None
+    clock: dict[str, Any] = field(default_factory=dict)
     booted: float | None = None
     counted: dict[str, float] = field(default_factory=dict)
     config: dict[str, str] = field(default_factory=dict)
-    apart_s: list[float] = field(default_factory=list)
 
 
 @dataclass
@@ -71,14 +68,6 @@ class Refused:
 
     def add(self, reason: Reason, path: Iterable[str], value: object) -> None:
         self.fields.setdefault(reason, []).append(f"{'.'.join(path)}: {value}")
-
-
-class UnusableSampleError(ValueError):
-    """The sample as a whole is refused."""
-
-    def __init__(self, reason: Reason, detail: str) -> None:
-        super().__init__(detail)
-        self.reason = reason
 
 
 def decode(text: bytes) -> tuple[Tree, dict[Reason, str]]:
@@ -137,13 +126,14 @@ def items(tree: Tree, state: NjmonState, zone: tzinfo, system: str | None) -> It
         leaves = {section: _leaves(content) for section, content in tree.items() if section != "processes"}
     except RecursionError:
         raise UnusableSampleError(Reason.UNKNOWN_LINE, "the sample is nested too deeply") from None
-    stamp = tree["timestamp"]
     host = _hostname(_mapping(tree.get("identity"))) or state.system
     last = Preceding(**state.hosts.get(host or "", {}))
-    before = datetime.fromisoformat(last.ts) if last.ts else None
-    ts = _instant(stamp, zone, before)
-    if before == ts:
-        raise UnusableSampleError(Reason.DUPLICATE_ROW, f"the sample before has the same time, {iso(ts)}")
+    clock = restored(last.clock)
+    is_first = clock.ts is None
+    booted = number(_mapping(tree.get("stat_counters")).get("btime"))
+    is_boot = booted is not None and last.booted is not None and abs(booted - last.booted) > _REBOOT_S
+    at = taken(tree, clock, zone, is_boot=is_boot)
+    ts = at.instant
     if system is not None and state.named is None:
         state.named = host
     name = host if system is None or host != state.named else system
@@ -152,46 +142,27 @@ def items(tree: Tree, state: NjmonState, zone: tzinfo, system: str | None) -> It
 
     notes: list[Reject] = []
     refused = Refused()
-    if system is not None and name != system and last.ts is None:
+    if system is not None and name != system and is_first:
         detail = f"`{system}` names {state.named}; {name} is another system, kept under its own name"
         notes.append(_note(Reason.RESTARTED, detail, name, ts))
-    loop = stamp.get("snapshot_loop")
-    loop = loop if isinstance(loop, int) else None
-    follows = before is not None and loop == (None if last.loop is None else last.loop + 1)
-    booted = number(_mapping(tree.get("stat_counters")).get("btime"))
-    if before and ts < before:
-        notes.append(_note(Reason.CLOCK_CHANGE, f"the sample before is of {iso(before)}", name, ts))
-        follows = False
-    elif before:
-        if loop and last.loop is not None and not follows:
-            missing_loops = f"snapshot_loop {loop} after {last.loop}: differences from the sample before are not known"
-            notes.append(_note(Reason.SAMPLE_MISSING, missing_loops, name, ts))
-        apart_s = round((ts - before).total_seconds(), 3)
-        missing = missing_between(apart_s, last.apart_s) if follows and loop is None else None
-        if missing is not None:
-            notes.append(_note(Reason.SAMPLE_MISSING, missing, name, ts))
-            follows = False
-        last.apart_s = remembered(apart_s, last.apart_s)
-    if last.booted is None or booted is None or abs(booted - last.booted) > _REBOOT_S:
-        if last.booted is not None and booted is not None:
-            notes.append(_note(Reason.RESTARTED, "the system was started again since the sample before", name, ts))
-            follows = False
-        last.booted = booted if booted is not None else last.booted
-    seconds = _seconds(stamp, loop, ts - before if before and follows else None)
+    notes += [_note(reason, detail, name, ts) for reason, detail in at.notes]
+    if is_boot or last.booted is None:
+        last.booted = booted
 
     envelope = _envelope(ts, name, last.booted)
     yield from notes
     yield from _config(leaves, last.config, envelope)
-    measured = envelope if seconds is None else {**envelope, "interval_s": seconds}
-    preceding = last.counted if follows else {}
+    preceding = last.counted if at.follows else {}
     rows: dict[str, list[Fields]] = {}
-    for dataset, fields in _measured(tree, leaves, seconds, preceding, refused):
+    for dataset, fields in _measured(tree, leaves, at.rate_s, preceding, refused):
         found = rows.setdefault(dataset, [])
         if fields is not None:
             found.append(fields)
-    yield from (Table(dataset, measured, _columns(found)) for dataset, found in rows.items() if found)
+    seconds = {"system_cpu": at.mean_s, "counter": at.mean_s, "pool": at.counted_s}
+    covering = {dataset: envelope | _length(seconds.get(dataset, at.rate_s)) for dataset in rows}
+    yield from (Table(dataset, covering[dataset], _columns(found)) for dataset, found in rows.items() if found)
     for dataset, found in rows.items():
-        yield Record("manifest", {**measured, "counted": dataset, "row_count": len(found)})
+        yield Record("manifest", {**covering[dataset], "counted": dataset, "row_count": len(found)})
     for reason, fields_refused in refused.fields.items():
         shown = "; ".join(fields_refused[:20])
         yield Reject(reason, f"{len(fields_refused)} fields: {shown}", "part", system=name, ts=iso(ts))
@@ -199,7 +170,7 @@ def items(tree: Tree, state: NjmonState, zone: tzinfo, system: str | None) -> It
     vmstat = _mapping(tree.get("proc_vmstat"))
     counted = {k: number(vmstat.get(k)) for k in key.POOL_CUMULATIVE.values()}
     last.counted = {k: v for k, v in counted.items() if v is not None}
-    last.ts, last.loop = iso(ts), loop
+    last.clock = asdict(clock)
     state.system = host
     state.hosts[host or ""] = asdict(last)
 
@@ -240,40 +211,15 @@ def _item(place: int, inner: Any) -> tuple[str, Any]:
     return str(place), _named(inner)
 
 
-def _instant(stamp: Mapping[str, Any], zone: tzinfo, before: datetime | None) -> datetime:
-    """Return the time of a sample; a local time that the clock shows twice is its first after the sample before."""
-    ts = stated(stamp.get("UTC"), UTC) or stated(stamp.get("datetime"), zone, before)
-    if ts is not None:
-        return ts
-    found = {name: stamp.get(name) for name in ("UTC", "datetime")}
-    missing = not any(found.values())
-    raise UnusableSampleError(
-        Reason.STAMP_MISSING if missing else Reason.STAMP_INVALID,
-        f"expected timestamp.UTC as YYYY-MM-DDThh:mm:ss, found {found}",
-    )
-
-
-def _seconds(stamp: Mapping[str, Any], loop: int | None, since: timedelta | None) -> float | None:
-    """Return the length of the interval that the rates of a sample cover.
-
-    Newer versions write it. Otherwise it is the time since the sample before, if the file has that; the recorder waits
-    its interval, at most a minute, before its first sample.
-    """
-    elapsed, wait = number(stamp.get("elapsed")), number(stamp.get("snapshot_seconds"))
-    if elapsed is not None and elapsed > 0:
-        return elapsed
-    if since is not None:
-        return since.total_seconds()
-    if not wait:
-        return None
-    return min(wait, _FIRST_WAIT_S) if loop == 0 else wait
-
-
 def _envelope(ts: datetime, system: str, booted: float | None) -> Fields:
     envelope: Fields = {"ts": iso(ts), "system": system, "source": "njmon"}
     if booted is not None and 0 <= booted < 2**33:
         envelope["boot_id"] = f"{system} {iso(datetime.fromtimestamp(booted, UTC))}"
     return envelope
+
+
+def _length(seconds: float | None) -> Fields:
+    return {} if seconds is None else {"interval_s": seconds}
 
 
 # configuration

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from bisect import insort
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta, tzinfo
 from typing import Any
 
@@ -21,6 +21,8 @@ from counterflow.collectors.records import Context, Item, Position, Reason, Reje
 from counterflow.collectors.text import stamps
 from counterflow.collectors.text.codepages import text
 from counterflow.collectors.text.lines import Line
+from counterflow.collectors.text.periods import gap, is_gap
+from counterflow.collectors.text.placing import Placed, in_one_second
 
 TAG = re.compile(rb"T\d{4,16}")
 _STAMP_TAIL = re.compile(rb"(.*?),?(\d\d:\d\d:\d\d(?: ?[AaPp][Mm])?),(\d{1,2}-[^\s\d,;-]{3,8}-\d{2,4})\s*")
@@ -36,13 +38,6 @@ _HELD_CONFIG = 2000
 """Configuration lines that are held before the first snapshot; beyond this they are yielded."""
 _HELD_SNAPSHOTS = 3
 """Snapshots without a stamp that wait for the next stamp; older ones are refused."""
-_GAP = 5.0
-_GAP_S = 30.0
-"""A snapshot this many usual intervals, and this much longer, after the one before has a gap before it."""
-_STAMPS = 32
-"""Stamps that are remembered: a clock that goes back may meet them again."""
-_ONE_SECOND = timedelta(seconds=1)
-"""What stamps resolve."""
 _LINUX_FIRST_S = 1.0
 """The first snapshot of Linux nmon covers the second for which it sleeps before its first row."""
 
@@ -85,11 +80,9 @@ class Parser:
         # of the last snapshot that was finished
         self._number = 0
         self._instant: datetime | None = None
-        self._late_ms = 0  # how far it was placed behind its stamp
         self._elapsed: float | None = None  # since the one before
         # of the run
-        self._stamps: list[int] = []  # the latest, in seconds since 1970 and in order
-        self._times_back = 0  # how often its clock went back
+        self._placed, self._placed_of = Placed(), self._system
         self._gap_s: float | None = None  # before the open snapshot
         self._tag: bytes | None = None  # of the open snapshot
         self._opened_by: Line | None = None
@@ -376,8 +369,9 @@ class Parser:
         self._start(line, tag, instant)
 
     def _forget_run(self) -> None:
-        self._number, self._instant, self._late_ms = 0, None, 0
-        self._elapsed, self._stamps, self._times_back = None, [], 0
+        self._number, self._instant, self._elapsed = 0, None, None
+        if self._placed_of != self._system:
+            self._placed, self._placed_of = Placed(), self._system
 
     def _start(self, line: Line, tag: bytes, stamp: datetime) -> None:
         number = int(tag[1:])
@@ -385,40 +379,21 @@ class Parser:
         self._show(Snapshot(number, tag.decode(), stamp, None))
         self._tag, self._opened_by, self._repeating = tag, line, None
         self._snapshot.seconds = self._length(line, number, stamp)
-        self._snapshot.instant = self._placed(stamp)
+        self._snapshot.instant = self._placed.place(stamp, self._stamp)
 
     @property
     def _stamp(self) -> datetime | None:
         """The time of the last snapshot that was finished, as its stamp has it."""
-        return self._instant and self._instant - timedelta(milliseconds=self._late_ms)
+        return self._instant and self._placed.of(self._instant)
 
     def _of_the_same_second(self, line: Line, number: int, stamp: datetime) -> datetime | None:
-        """Return when a snapshot was taken whose stamp is of the second of the one before: an interval later.
-
-        It is at most a second behind its stamp. None where it is of another second, or its clock went back.
-        """
-        before, nominal = self._stamp, self._facts.seconds
-        if before is None or number <= self._number or nominal is None or nominal > 1:
-            return None
-        if not timedelta() <= before - stamp <= 2 * _ONE_SECOND:
-            return None
-        detail = "two stamps in one second: this snapshot, and each such after it, is placed an interval later"
-        self._account.once("same second", line, Reason.INFERRED, detail)
-        found = before + timedelta(seconds=nominal * (number - self._number))
-        return found if found - stamp <= _ONE_SECOND else before + (stamp + 2 * _ONE_SECOND - before) / 2
-
-    def _placed(self, stamp: datetime) -> datetime:
-        """Return the instant of a snapshot; where its clock went back, none that a snapshot before it may have."""
-        before, seconds = self._stamp, int(stamp.timestamp())
-        if before is not None and stamp <= before:
-            self._times_back += 1
-        known = self._stamps
-        is_forgotten = len(known) == _STAMPS and seconds < known[0]
-        is_known = is_forgotten or seconds in known
-        self._late_ms = self._times_back % 1000 if is_known else 0
-        insort(known, seconds)
-        del known[:-_STAMPS]
-        return stamp + timedelta(milliseconds=self._late_ms)
+        """Return when a snapshot was taken whose stamp is of the second of the one before, None where it is not."""
+        before, steps = self._stamp, number - self._number
+        found = in_one_second(before, stamp, steps, self._facts.seconds) if before is not None and steps > 0 else None
+        if found is not None:
+            detail = "two stamps in one second: this snapshot, and each such after it, is placed an interval later"
+            self._account.once("same second", line, Reason.INFERRED, detail)
+        return found
 
     def _length(self, line: Line, number: int, instant: datetime) -> float | None:
         nominal, before, self._gap_s = self._facts.seconds, self._stamp, None
@@ -427,7 +402,7 @@ class Parser:
         elapsed, apart_s = self._elapsed, (instant - before).total_seconds()
         self._elapsed = apart_s / (number - self._number)
         usual = nominal or elapsed
-        if usual is not None and self._elapsed > _GAP * max(usual, elapsed or 0) and self._elapsed > usual + _GAP_S:
+        if usual is not None and is_gap(self._elapsed, max(usual, elapsed or 0)):
             self._gap_s = apart_s
             return usual
         length = stamps.interval(before, instant, number - self._number, nominal)
@@ -474,15 +449,13 @@ class Parser:
         gap_s, self._gap_s = self._gap_s, None
         if snapshot.seconds is None or gap_s is None or self._opened_by is None or snapshot.instant is None:
             return
-        missing, taken = int(gap_s / snapshot.seconds), ""
+        missing = f"since the snapshot before {gap(gap_s, snapshot.seconds)}"
+        taken = ""
         if self._facts.os == "Linux" and not snapshot.processes and snapshot.seconds > _LINUX_FIRST_S:
             snapshot.seconds, taken = _LINUX_FIRST_S, ", as the first of another recording"
             if "TOP" in self._reader.headers:
                 self._run_id = f"{self._system}-{snapshot.instant.astimezone(self._zone):%Y%m%dT%H%M%S}"
-        detail = (
-            f"{gap_s:.0f} s since the snapshot before, {missing:,} intervals: "
-            f"{snapshot.tag} is taken as {snapshot.seconds:g} s long{taken}"
-        )
+        detail = f"{missing}: {snapshot.tag} is taken as {snapshot.seconds:g} s long{taken}"
         self._account.reject(self._opened_by, Reason.SAMPLE_MISSING, detail, "all")
 
     # snapshots without a stamp
@@ -648,10 +621,9 @@ class Parser:
             "refused": self._refused,
             "noted": sorted(self._account.noted),
             "first_host": self._first_host,
-            "late_ms": self._late_ms,
             "elapsed": self._elapsed,
-            "stamps": list(self._stamps),
-            "times_back": self._times_back,
+            "placed": asdict(self._placed),
+            "placed_of": self._placed_of,
         }
 
     def _restore(self, state: dict[str, Any]) -> None:
@@ -666,7 +638,6 @@ class Parser:
         self._refused = state["refused"]
         self._account.noted = set(state["noted"])
         self._first_host = state["first_host"]
-        self._late_ms, self._elapsed = state.get("late_ms", 0), state.get("elapsed")
-        self._stamps = list(state.get("stamps", []))
-        self._times_back = state.get("times_back", 0)
+        self._elapsed, self._placed = state["elapsed"], Placed(**deepcopy(state["placed"]))
+        self._placed_of = state["placed_of"]
         self._account.system = self._system

@@ -21,6 +21,7 @@ from counterflow.collectors.formats.omegamon_jsonl import known
 from counterflow.collectors.formats.omegamon_jsonl.mapping import Filling, Value, fillings, records, written
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
 from counterflow.collectors.text.codepages import decode
+from counterflow.collectors.text.keys import Times, is_new
 from counterflow.collectors.text.lines import BOM, Line, read_lines
 from counterflow.collectors.text.running_counts import Sample
 from counterflow.collectors.text.stamps import iso
@@ -42,12 +43,14 @@ _NODE = re.compile(r"[^:]+:([^:]+):MVSSYS")
 class OmegamonState:
     """State carried over from earlier lines: JSON values.
 
-    `texts` are those published last, `samples` those of running counts, `reported` the mistakes that were reported.
+    `texts` are those published last, `samples` those of running counts, `reported` the mistakes that were reported,
+    `times` those of the rows of each table.
     """
 
     texts: dict[str, str] = field(default_factory=dict)
     samples: dict[str, Sample] = field(default_factory=dict)
     reported: list[str] = field(default_factory=list)
+    times: Times = field(default_factory=dict)
 
 
 class OmegamonJsonl:
@@ -146,7 +149,12 @@ class _Reading:
         envelope: Fields = {"ts": iso(instant), "system": system, "source": OmegamonJsonl.name}
         if isinstance(length_s := found.get(known.INTERVAL_S), int | float) and length_s > 0:
             envelope["interval_s"] = float(length_s)
-        yield from self._rows(section, values, envelope)
+        instance = _instance(section, values)
+        if not is_new(self.state.times, f"{system} {section} {instance}", envelope["ts"]):
+            detail = f"there is a row of {instance or 'the table'} at {envelope['ts']} already"
+            yield Reject(Reason.DUPLICATE_ROW, detail, "none", section=section, system=system, ts=envelope["ts"])
+            return
+        yield from self._rows(section, instance, values, envelope)
         mapped = self._fillings[section] + (self._fillings[table.strip()] if section != table.strip() else [])
         for item in records(section, mapped, values, envelope, instant, self.state.samples):
             if isinstance(item, Reject):
@@ -159,12 +167,9 @@ class _Reading:
                     item.kept = "part"  # its numbers are counters all the same
             yield item
 
-    def _rows(self, section: str, values: dict[str, Value], envelope: Fields) -> Iterator[Record]:
+    def _rows(self, section: str, instance: str, values: dict[str, Value], envelope: Fields) -> Iterator[Record]:
         """Yield a counter per number; a text that is neither time nor name is a setting, published when it changes."""
-        names = known.INSTANCE.get(section)
-        if names is None:
-            names = tuple(sorted(name for name, value in values.items() if _is_identifying(name, value)))
-        instance = "/".join(written(values[name]) if name in values else "" for name in names)
+        names = _naming(section, values)
         of = {**envelope, "section": section}
         for name, value in values.items():
             if name in names or name in known.PLACE:
@@ -233,6 +238,19 @@ def _number(name: str, text: str) -> float | Reject:
     if math.isfinite(number):
         return number
     return Reject(Reason.NOT_A_NUMBER, f"{name}: expected a number, found `{text:.60}`", "part")
+
+
+def _naming(section: str, values: dict[str, Value]) -> tuple[str, ...]:
+    """Return the names of the values that identify a row of a table."""
+    names = known.INSTANCE.get(section)
+    if names is not None:
+        return names
+    return tuple(sorted(name for name, value in values.items() if _is_identifying(name, value)))
+
+
+def _instance(section: str, values: dict[str, Value]) -> str:
+    names = _naming(section, values)
+    return "/".join(written(values[name]) if name in values else "" for name in names)
 
 
 def _is_identifying(name: str, value: Value) -> bool:

@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, NamedTuple
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
 from counterflow.collectors.text.csv_rows import CsvRow, CsvRows, as_kept, first_lines, is_csv_of, read_items
 from counterflow.collectors.text.dates import inferred, instant, only_order
+from counterflow.collectors.text.keys import is_new
 from counterflow.collectors.text.numbers import Ambiguous, number_within
 from counterflow.collectors.text.periods import missing_between, remembered
 from counterflow.collectors.text.stamps import iso
@@ -155,7 +156,7 @@ class _Row:
         except (ValueError, OverflowError) as error:
             yield Reject(Reason.STAMP_INVALID, f"MONITOR_TIME: {error}", "none")
             return
-        if instant == before:
+        if not is_new(self._memory.setdefault("times", {}), key, iso(instant)):
             yield Reject(Reason.DUPLICATE_ROW, f"there is a row of {iso(instant)} already", "none")
             return
         if ambiguous:
@@ -163,8 +164,7 @@ class _Row:
             yield Reject(Reason.CLOCK_CHANGE, detail, "all")
         fields: Fields = {"ts": iso(instant), "system": self._context.system, "source": QrepMonitor.name}
         fields |= {"component": table.component, "queue": queue}
-        if table.schema in values:
-            fields["program_schema"] = values[table.schema]
+        fields["program_schema"] = values.get(table.schema, "")
         yield from self._fill(fields, instant)
         if before is None:
             known[key] = {"ts": fields["ts"], "apart_s": []}

@@ -27,6 +27,7 @@ from counterflow.collectors.formats.rmf_dds.report import (
 from counterflow.collectors.records import Context, Fields, Item, Reason, Record, Reject
 from counterflow.collectors.text import stamps
 from counterflow.collectors.text.documents import Unusable
+from counterflow.collectors.text.periods import gap, is_gap
 from counterflow.collectors.text.settings import changes
 
 
@@ -113,6 +114,7 @@ class _Reading:
                 raise Unusable(Reason.DUPLICATE_ROW, "the interval was read before")
             if (found.end - datetime.fromisoformat(last)).total_seconds() < (found.seconds or 0.0):
                 raise Unusable(Reason.LATE_ROW, f"expected an interval after {last}, which was read before")
+        self._before = last
 
     def needs(self, column: str) -> None:
         """Require the identifying column, and each column only once.
@@ -154,6 +156,11 @@ class _Reading:
     def end(self, dataset: str | None = None, rows: int = 0) -> Iterator[Item]:
         """Yield the row count of a dataset and a reject for each kind of refusal; mark the interval as read."""
         self._state.seen[self._found.key] = self._ts["ts"]
+        if self._before is not None and (seconds := self._found.seconds):
+            apart_s = (self._found.end - datetime.fromisoformat(self._before)).total_seconds()
+            if is_gap(apart_s, seconds):
+                detail = f"no report since {self._before}: {gap(apart_s - seconds, seconds)}"
+                yield Reject(Reason.SAMPLE_MISSING, detail, "all")
         if dataset is not None and rows:
             yield self.record("manifest", {"counted": dataset, "row_count": rows})
         if misfits := self.content.misfits:

@@ -17,6 +17,8 @@ from counterflow.collectors.formats.sysstat.broken_json import repaired
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
 from counterflow.collectors.text.device_names import NUMBERED, Device, devices, numbered
 from counterflow.collectors.text.documents import Documents, Unusable, read_items
+from counterflow.collectors.text.periods import LONGEST_S, gap, is_gap
+from counterflow.collectors.text.placing import Placed, in_one_second
 from counterflow.collectors.text.settings import changes
 from counterflow.collectors.text.spans import Samples, Spans
 from counterflow.collectors.text.stamps import iso, stated
@@ -77,6 +79,8 @@ _IN_COLUMNS = {
 _NOT_COUNTERS = ("timestamp", "cpu-load")
 _OF_SECTIONS = ("network", "power-management", "psi")
 """Sections that hold sections."""
+_MEANS = ("system_cpu", "counter")
+"""Datasets whose figures are means or states: behind a gap they count for the usual interval."""
 _NUMBERING = ("number", "line", "bus_number")
 """Numbers that name a row of a list: of a sensor, a serial line, a USB bus."""
 
@@ -147,8 +151,9 @@ def _host(host: Mapping[str, Any], system: str, state: SysstatState, context: Co
             f"{shown}: whether a disk, a partition or a volume is known from their figures alone: sadf -j FILE -- -A -p"
         )
         yield Reject(Reason.INFERRED, detail, "all", system=system)
-    samples = Samples(state.seen.get(system, []))
+    samples, placed = Samples(state.seen.get(system, []), system), Placed()
     before: datetime | None = None
+    usual_s: float | None = _first_usual(host)
     for sample in mappings(host["statistics"]):
         written = mapping(sample.get("timestamp"))
         stamp = f"{written.get('date')}T{written.get('time')}"
@@ -157,8 +162,17 @@ def _host(host: Mapping[str, Any], system: str, state: SysstatState, context: Co
             detail = f"expected timestamp with date and time, found {stamp if written else 'none':.60}"
             yield Reject(Reason.STAMP_INVALID if written else Reason.STAMP_MISSING, detail, "none", system=system)
             continue
-        ts, before = iso(instant), instant
         seconds = number(written.get("interval")) or 0.0
+        if before is not None:
+            if (apart := in_one_second(before, instant, 1, seconds or None)) is not None:
+                instant = apart
+                detail = "two stamps in one second: the sample is placed an interval later"
+                yield Reject(Reason.INFERRED, detail, "all", system=system, ts=iso(instant))
+            elif instant <= before:
+                detail = f"the sample before is of {iso(before)}"
+                yield Reject(Reason.CLOCK_CHANGE, detail, "all", system=system, ts=iso(instant))
+        before, instant = instant, placed.place(instant, before)
+        ts = iso(instant)
         if not samples.is_new(instant, max(seconds, 0.0)):
             repeated += 1
             continue
@@ -169,16 +183,32 @@ def _host(host: Mapping[str, Any], system: str, state: SysstatState, context: Co
             detail = "the sample states no interval: its rates cannot become amounts"
             yield Reject(Reason.EMPTY_SNAPSHOT, detail, "none", system=system, ts=ts)
             continue
+        mean_s = seconds
+        if usual_s is not None and seconds <= LONGEST_S and is_gap(seconds, usual_s):
+            mean_s = usual_s
+            detail = f"the sample states {gap(seconds, usual_s)}: means are taken as of {usual_s:g} s"
+            yield Reject(Reason.SAMPLE_MISSING, detail, "all", system=system, ts=ts)
+        usual_s = seconds if seconds <= LONGEST_S else usual_s
         rows: Counter[str] = Counter()
         for dataset, fields in _records(sample, seconds, host.get("number-of-cpus"), known.devices):
             rows[dataset] += 1
-            yield Record(dataset, {**envelope, "interval_s": seconds, **fields})
+            yield Record(dataset, {**envelope, "interval_s": mean_s if dataset in _MEANS else seconds, **fields})
         for dataset, count in rows.items():
             counted = {"counted": dataset, "row_count": count}
-            yield Record("manifest", {**envelope, "interval_s": seconds, **counted})
+            length_s = mean_s if dataset in _MEANS else seconds
+            yield Record("manifest", {**envelope, "interval_s": length_s, **counted})
+    for ts, detail in samples.gaps():
+        yield Reject(Reason.SAMPLE_MISSING, detail, "all", system=system, ts=ts)
     state.seen[system] = samples.spans()
     if repeated:
         yield Reject(Reason.DUPLICATE_ROW, f"{repeated} samples that were read before", "none", system=system)
+
+
+def _first_usual(host: Mapping[str, Any]) -> float | None:
+    """Return the usual interval for the first sample: that of the second."""
+    second = mapping((mappings(host["statistics"])[1:2] or [{}])[0])
+    seconds = number(mapping(second.get("timestamp")).get("interval"))
+    return seconds if seconds is not None and 0 < seconds <= LONGEST_S else None
 
 
 def _zone(written: Mapping[str, Any], local: tzinfo) -> tzinfo:

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
 from counterflow.collectors.text.csv_rows import CsvRows, is_csv_of, read_items, utc
+from counterflow.collectors.text.keys import is_new
 from counterflow.collectors.text.numbers import Ambiguous, number_within
 from counterflow.collectors.text.running_counts import NotLaterError, Sample, beside
 from counterflow.collectors.text.stamps import iso
@@ -67,18 +68,17 @@ def _records(values: dict[str, str], rows: CsvRows) -> Iterator[Record | Reject]
             yield Reject(Reason.NOT_A_NUMBER, f"{name}: expected a number, found {values[name][:40]!r}", "part")
     fields: Fields = {"ts": iso(instant), "system": rows.context.system, "source": WorkloadCsv.name}
     fields |= {name: values[name] for name in ("workload", "run_id", "unit_of_work")} | {"operation": ""}
-    if "done" in figures:
-        before = _beside(fields, instant, figures["done"], rows.memory)
-        if isinstance(before, Reject):
-            yield before
-            if before.kept == "none":
-                return
-        else:
-            fields |= before
+    before = _beside(fields, instant, figures.get("done"), rows.memory)
+    if isinstance(before, Reject):
+        yield before
+        if before.kept == "none":
+            return
+    else:
+        fields |= before
     yield Record("workload", fields | figures)
 
 
-def _beside(fields: Fields, instant: datetime, done: float, memory: dict[str, Any]) -> Fields | Reject:
+def _beside(fields: Fields, instant: datetime, done: float | None, memory: dict[str, Any]) -> Fields | Reject:
     """Return the run's count at its preceding row, or why the row has none; remember the row.
 
     The first row with a smaller count than the row before is refused: it may be misplaced. If the next row continues
@@ -88,12 +88,14 @@ def _beside(fields: Fields, instant: datetime, done: float, memory: dict[str, An
     runs: dict[str, Any] = memory.setdefault(fields["workload"], {})
     run = runs.get(run_id)
     if run is None:
-        run = runs[run_id] = {"unit": unit, "refused": None, "sample": None}
+        run = runs[run_id] = {"unit": unit, "refused": None, "sample": None, "times": {}}
         _forget(memory)
     elif run["unit"] != unit:
         detail = f"run {run_id!r} counts {run['unit']!r}: give what counts {unit!r} another name"
         return Reject(Reason.OUT_OF_RANGE, detail, "none")
     before: Sample | None = run["sample"]
+    if done is None:
+        return {} if is_new(run["times"], "", fields["ts"]) else _again(fields)
     try:
         found = beside(before, instant, {"done": done})
     except NotLaterError as error:
@@ -105,8 +107,15 @@ def _beside(fields: Fields, instant: datetime, done: float, memory: dict[str, An
             return Reject(Reason.NEGATIVE_DELTA, f"run {run_id!r} went back: {went}", "none")
         run |= {"refused": None, "sample": beside(None, instant, {"done": done}).sample}
         return Reject(Reason.RESTARTED, f"run id {run_id!r} was used again, it begins anew here: {went}", "all")
+    if not is_new(run["times"], "", fields["ts"]):
+        return _again(fields)
     run |= {"refused": None, "sample": found.sample}
     return Reject(found.reason, f"run {run_id!r}: {found.detail}", "all") if found.reason else found.fields
+
+
+def _again(fields: Fields) -> Reject:
+    detail = f"run {fields['run_id']!r}: there is a row of {fields['ts']} already"
+    return Reject(Reason.DUPLICATE_ROW, detail, "none")
 
 
 def _forget(memory: dict[str, Any]) -> None:

@@ -61,7 +61,7 @@ class Run:
 
     def following(self, settings: dict[str, str] | None = None) -> Run:
         begin = self.begin if self.fresh else None
-        return Run(begin=begin, settings=settings or {}, noted=self.noted, raw_data=self.raw_data)
+        return Run(begin=begin, times=self.times, settings=settings or {}, noted=self.noted, raw_data=self.raw_data)
 
     def common(self, context: Context) -> Fields:
         workload = self.label or self.settings.get("workload") or SOURCE

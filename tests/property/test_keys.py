@@ -1,0 +1,128 @@
+"""No two rows of one input have one key, whatever its stamps are: of two rows with one key a table keeps one."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from io import BytesIO
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from counterflow.collectors.formats import formats
+from counterflow.collectors.records import Context, Record, singly
+from counterflow.schemas.definition import datasets
+from tests.golden.cases import Case, cases
+
+TIME = re.compile(rb"\d\d[:.]\d\d[:.]\d\d|(?<!\d)(?:\d{12}|\d{14})(?!\d)")
+BLOCKS_REPEAT = {"ibmi_tables"}
+"""A member that is joined twice repeats its intervals, by number and time: a table keeps them once."""
+NEWEST_COUNTS = ("config", "manifest")
+"""Of settings and counts of rows that are stated twice for an instant, the newest counts."""
+
+
+def rows(case: Case, content: bytes) -> Counter[tuple[Any, ...]]:
+    """Return how many rows have each key."""
+    changed = replace(case, files={**case.files, case.input_name: content})
+    return Counter(
+        (row["dataset"], *(row["fields"].get(column) for column in datasets()[row["dataset"]].key))
+        for row in changed.found()
+        if "fields" in row and row["dataset"] not in NEWEST_COUNTS
+    )
+
+
+def twice(keys: Counter[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    return [key for key, count in keys.items() if count > 1]
+
+
+@pytest.mark.parametrize("name", sorted(formats().keys() - BLOCKS_REPEAT))
+@settings(max_examples=150, deadline=None)
+@given(data=st.data())
+def test_stamps_that_repeat_or_go_back_give_no_two_rows_one_key(name: str, data: st.DataObject) -> None:
+    case = data.draw(st.sampled_from(cases(name)))
+    content = case.input
+    places = [match.span() for match in TIME.finditer(content)]
+    for _ in range(data.draw(st.integers(0, 3)) if places else 0):
+        begin, end = data.draw(st.sampled_from(places))
+        alike = [place for place in places if place[1] - place[0] == end - begin]
+        first, last = data.draw(st.sampled_from(alike))
+        content = content[:begin] + content[first:last] + content[end:]
+    assert twice(rows(case, content)) == []
+
+
+SYSTEM = "INTNUM,DTETIM,INTSEC,DTECEN,SYSPTU,SYSCTA,SYSUTA\n"
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from([-3600, -1, 0, 0, 300]), min_size=1, max_size=8))
+def test_intervals_of_collection_services_are_told_apart_by_their_numbers(steps: list[int]) -> None:
+    at, lines = datetime(2026, 7, 14, 5), [SYSTEM]  # noqa: DTZ001 - local, as written
+    for number, step in enumerate([0, *steps], start=1):
+        at += timedelta(seconds=step)
+        lines.append(f'{number},"{at:%y%m%d%H%M%S}",300,"1",1000,{number}000,3000\n')
+    context = Context("QAPMSYSTEM.csv", UTC, "SYS1")
+    found = [*singly(formats()["ibmi_tables"].parse(BytesIO("".join(lines).encode()), context))]
+    used = [r.fields["ts"] for r in found if isinstance(r, Record) and r.dataset == "system_cpu"]
+    assert len(used) == len(set(used)) == len(steps) + 1
+
+
+RECORDERS = {
+    "nmon": (
+        "AAA,progname,nmon\nAAA,host,h\nAAA,OS,Linux\nAAA,time,08:00.00\nAAA,date,02-MAR-2026\nAAA,interval,1\n"
+        "CPU_ALL,CPU Total,User%,Sys%,Wait%,Idle%\n",
+        lambda n, at: f"ZZZZ,T{n:04},{at:%H:%M:%S},{at:%d-%b-%Y}\nCPU_ALL,T{n:04},{n}.0,0.0,0.0,50.0\n",
+        "",
+    ),
+    "njmon": (
+        "",
+        lambda n, at: (
+            f'{{"timestamp": {{"UTC": "{at:%Y-%m-%dT%H:%M:%S}", "snapshot_seconds": 1, "snapshot_loop": {n - 1}}}, '
+            f'"identity": {{"hostname": "h"}}, "cpu_total": {{"user": {n}.0, "sys": 0.0, "idle": 50.0}}}}\n'
+        ),
+        "",
+    ),
+    "sysstat": (
+        '{"sysstat":{"hosts":[{"nodename":"h","statistics":[{"timestamp":{}}',
+        lambda n, at: (
+            f',{{"timestamp":{{"date":"{at:%Y-%m-%d}","time":"{at:%H:%M:%S}","utc":1,"interval":1}},'
+            f'"cpu-load":[{{"cpu":"all","user":{n},"idle":50}}]}}'
+        ),
+        "]}]}}",
+    ),
+}
+"""A recording at 1 s: its beginning, a sample by its number and stamp, its end."""
+
+
+@pytest.mark.parametrize("name", RECORDERS)
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from([-3600, -2, 0, 0, 1, 1, 1, 2]), min_size=1, max_size=40))
+def test_each_sample_of_a_recorder_is_one_row_whatever_its_stamp(name: str, steps: list[int]) -> None:
+    begin, sample, end = RECORDERS[name]
+    at, text = datetime(2026, 3, 2, 12, tzinfo=UTC), begin
+    for number, step in enumerate([0, *steps], start=1):
+        at += timedelta(seconds=step)
+        text += sample(number, at)
+    found = [*singly(formats()[name].parse(BytesIO((text + end).encode()), Context("input", UTC)))]
+    processors = [r.fields for r in found if isinstance(r, Record) and r.dataset == "system_cpu"]
+    assert [row["user_pct"] for row in processors] == [float(n) for n in range(1, len(steps) + 2)]
+    assert len({row["ts"] for row in processors}) == len(steps) + 1
+
+
+@pytest.mark.parametrize("name", RECORDERS)
+@settings(deadline=None)
+@given(st.lists(st.floats(0.5, 1.5), min_size=1, max_size=40))
+def test_stamps_cut_to_seconds_preserve_the_time_of_the_recording(name: str, drift: list[float]) -> None:
+    """Samples an exact second apart, whose stamps are cut up to half a second early or late."""
+    begin, sample, end = RECORDERS[name]
+    start, text = datetime(2026, 3, 2, 12, tzinfo=UTC), begin
+    stamps = [start, *(start + timedelta(seconds=int(n + shift)) for n, shift in enumerate(drift))]
+    for number, at in enumerate(stamps, start=1):
+        text += sample(number, at.replace(microsecond=0))
+    found = [*singly(formats()[name].parse(BytesIO((text + end).encode()), Context("input", UTC)))]
+    lengths = [r.fields["interval_s"] for r in found if isinstance(r, Record) and r.dataset == "system_cpu"]
+    assert len(lengths) == len(stamps)
+    assert abs(sum(lengths[1:]) - len(drift)) <= 2
