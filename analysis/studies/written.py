@@ -6,12 +6,12 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from counterflow.analysis.studies.compare import ABSENT, ComparedFigure, Comparison
 from counterflow.analysis.studies.figures import Figure, Measured
 from counterflow.analysis.studies.formulas import PRICE_PERFORMANCE, Number
+from counterflow.analysis.studies.runs import iso
 from counterflow.base.inert import inert
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>#|~&])")
@@ -55,8 +55,8 @@ def header(runs: Iterable[Measured]) -> Iterator[dict[str, str]]:
         yield {
             "run": run.run.name,
             "systems": ", ".join(run.run.systems),
-            "from": _iso(run.run.begin_s + run.run.warm_up_s),
-            "to": _iso(run.run.end_s),
+            "from": iso(run.run.begin_s + run.run.warm_up_s),
+            "to": iso(run.run.end_s),
             "compared, s": worded(run.run.seconds),
             "warm-up, s": worded(run.run.warm_up_s),
             "work": run.work.unit or "-",
@@ -131,8 +131,8 @@ def as_dict(comparison: Comparison) -> dict[str, Any]:
             {
                 "run": run.run.name,
                 "systems": run.run.systems,
-                "begin": _iso(run.run.begin_s),
-                "end": _iso(run.run.end_s),
+                "begin": iso(run.run.begin_s),
+                "end": iso(run.run.end_s),
                 "warm_up_s": run.run.warm_up_s,
                 "seconds": run.run.seconds,
                 "unit_of_work": run.work.unit or None,
@@ -158,7 +158,3 @@ def as_dict(comparison: Comparison) -> dict[str, Any]:
             for row in comparison.rows
         ],
     }
-
-
-def _iso(moment_s: float) -> str:
-    return f"{datetime.fromtimestamp(moment_s, UTC):%Y-%m-%dT%H:%M:%SZ}"

@@ -146,10 +146,7 @@ def _over_time(
 
 def table(chart: Chart, result: Result, most: int = MOST_ROWS) -> ReportTable:
     """Return rows in words, without the columns that serve Grafana's links alone."""
-    hidden = {column for link in chart.links for column in link.variables.values() if column.endswith("_ms")}
-    hidden |= {link.by for link in chart.links}
-    hidden |= {"from_ms", "to_ms"} if any(link.pad for link in chart.links) else set()
-    kept = [(at, column) for at, column in enumerate(result.columns) if column.name not in hidden]
+    kept = [(at, column) for at, column in enumerate(result.columns) if column.name not in chart.for_links]
     units = {AXIS: "count", **{name: known.unit for name, known in chart.series.items() if known.unit}}
     heads = {"name": "Name", "time": "From", "time_end": "Until", "entity": "Of", "state": "State"}
     rows = []

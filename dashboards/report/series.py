@@ -11,8 +11,7 @@ from counterflow.dashboards.definition import Chart, Series, looks
 from counterflow.dashboards.frames import Field, Frame
 from counterflow.dashboards.report.words import ms, number, plain
 from counterflow.dashboards.shapes import MOST_SERIES
-
-OTHERS = "others"
+from counterflow.dashboards.statement import OTHERS
 
 
 class DrawnSeries(NamedTuple):
