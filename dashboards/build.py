@@ -404,11 +404,8 @@ def _several_verdicts() -> Iterator[Json]:
 
 
 def _hidden(chart: Drawing) -> list[Json]:
-    """Return the overrides that hide columns which serve links alone: instants, `<name>_ms`, and boards."""
-    columns = {column for link in chart.links for column in link.variables.values() if column.endswith("_ms")}
-    columns |= {link.by for link in chart.links if link.by}
-    padded = {"from_ms", "to_ms"} if any(link.pad for link in chart.links) else set()
-    names = sorted(columns | padded) if chart.shape == "table" else ()
+    """Return the overrides that hide columns which serve links alone."""
+    names = sorted(chart.for_links) if chart.shape == "table" else ()
     # Grafana until 12 reads the first, later versions the second; each ignores the other.
     both = [("custom.hidden", True), ("custom.hideFrom.viz", True)]
     return [_by_name(name, both) for name in names]

@@ -209,6 +209,13 @@ class Drawing(Strict):
         return self.shape in ("bars", "area", "lines")
 
     @property
+    def for_links(self) -> set[str]:
+        """The columns that serve links alone: instants, `<name>_ms`, ends of ranges, and boards."""
+        columns = {column for link in self.links for column in link.variables.values() if column.endswith("_ms")}
+        padded = {"from_ms", "to_ms"} if any(link.pad for link in self.links) else set()
+        return columns | padded | {link.by for link in self.links if link.by}
+
+    @property
     def interval_s(self) -> int:
         """Return `interval` in seconds."""
         return int(self.interval[:-1]) * {"s": 1, "m": 60, "h": 3600, "d": 86400}[self.interval[-1]]

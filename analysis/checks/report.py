@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from counterflow.analysis.answer import Answer
 from counterflow.analysis.checks import checks
-from counterflow.analysis.checks.definition import Check, Figure, Outcome, Subject, Value, evaluate
+from counterflow.analysis.checks.definition import Check, CheckFigure, CheckOutcome, Subject, Value, evaluate
 from counterflow.analysis.checks.facts import INSTANCES, Facts, System
 from counterflow.base.clickhouse import ClickHouse, Settings
 
@@ -105,7 +105,7 @@ def answers(inputs: Inputs) -> Iterator[Answer]:
                     yield _answer(system, check, entity, outcome, origins)
 
 
-def _answer(system: str, check: Check, entity: str | None, outcome: Outcome, origins: Mapping[str, str]) -> Answer:
+def _answer(system: str, check: Check, entity: str | None, outcome: CheckOutcome, origins: Mapping[str, str]) -> Answer:
     figure, warns = outcome.figure, outcome.status == "warn"
     details = {
         "value": figure.value if figure else None,
@@ -122,7 +122,7 @@ def _answer(system: str, check: Check, entity: str | None, outcome: Outcome, ori
     return Answer(*judged, compared, check.rule, check.source, remedy, needs, details)
 
 
-def _compared(check: Check, figure: Figure) -> str:
+def _compared(check: Check, figure: CheckFigure) -> str:
     """Return the value and its limit in words."""
     value, limit = (f"{_worded(number)} {check.unit}".rstrip() for number in figure[:2])
     bound = "expected" if check.bound == "is" else check.bound

@@ -40,7 +40,7 @@ _DUST = 1e-9
 """Tolerance for binary fractions of decimals that lie on a limit."""
 
 
-class Check(Strict):
+class PublishedFigure(Strict):
     """A published figure, or one per row of `each`.
 
     Parameters
@@ -66,7 +66,7 @@ class Check(Strict):
     note: str = ""
 
     @model_validator(mode="after")
-    def _has_one_limit(self) -> Check:
+    def _has_one_limit(self) -> PublishedFigure:
         if (self.published is None) == (self.range is None):
             raise ValueError(f"{self.id}: expected either `published` or `range`")
         if self.range and self.expect != "reproduced":
@@ -76,11 +76,14 @@ class Check(Strict):
 
 class Document(Strict):
     document: str
-    checks: tuple[Check, ...]
+    checks: tuple[PublishedFigure, ...]
 
 
-class Outcome(NamedTuple):
-    """Outcome of one check; `ok`: it is as expected, which for an error of the document means that it differs."""
+class Recomputed(NamedTuple):
+    """A published figure and its recomputation.
+
+    `ok`: it is as expected, which for an error of the document means that it differs.
+    """
 
     document: str
     id: str
@@ -102,7 +105,7 @@ def documents() -> tuple[Document, ...]:
     return tuple(Document.model_validate(load_yaml(text)) for text in texts)
 
 
-def outcomes(facts: Iterable[Document]) -> Iterator[Outcome]:
+def outcomes(facts: Iterable[Document]) -> Iterator[Recomputed]:
     for document in facts:
         for check in document.checks:
             if not check.each:
@@ -114,7 +117,7 @@ def outcomes(facts: Iterable[Document]) -> Iterator[Outcome]:
                     yield _outcome(document.document, check, f"{check.id}/{_row_name(rows[0])}", cells)
 
 
-def totals(found: Iterable[Outcome]) -> dict[str, Any]:
+def totals(found: Iterable[Recomputed]) -> dict[str, Any]:
     """Return the count of each kind; an unexpected outcome counts only in `failed`."""
     every = list(found)
     kinds = [outcome.expect for outcome in every if outcome.ok]
@@ -127,17 +130,17 @@ def totals(found: Iterable[Outcome]) -> dict[str, Any]:
     }
 
 
-def _outcome(document: str, check: Check, name: str, cells: Cells) -> Outcome:
+def _outcome(document: str, check: PublishedFigure, name: str, cells: Cells) -> Recomputed:
     computed = evaluated(check.computed, cells)
     printed = check.published
     if printed is not None and not _is_number(printed):
         printed = _cell(printed, cells)
     ok = computed is not None and _as_expected(check, computed, printed)
     known = (check.what, check.place, check.unit, computed, printed, check.range, check.expect, ok, check.note)
-    return Outcome(document, name, *known)
+    return Recomputed(document, name, *known)
 
 
-def _as_expected(check: Check, computed: float, printed: str | None) -> bool:
+def _as_expected(check: PublishedFigure, computed: float, printed: str | None) -> bool:
     if printed is None:
         low, high = check.range or (computed, computed)
         return low <= computed <= high
@@ -192,7 +195,7 @@ def _cell(reference: str, cells: Cells) -> str:
     return found[0]
 
 
-def _wanted(check: Check) -> set[str]:
+def _wanted(check: PublishedFigure) -> set[str]:
     """Return the columns that a row must have."""
     wanted = set(_references(check.computed))
     return wanted if check.published is None or _is_number(check.published) else wanted | {check.published}

@@ -17,7 +17,7 @@ from counterflow.dashboards.report import page
 from counterflow.dashboards.report.figures import ReportFigure, figure_of, table
 from counterflow.dashboards.report.pairs import Value, bars, spread
 from counterflow.dashboards.report.series import palette
-from counterflow.dashboards.report.specs import Spell
+from counterflow.dashboards.report.specs import ShadedSpell
 from counterflow.dashboards.report.words import figure as worded
 from counterflow.dashboards.report.words import headed, length, plain, sparkline
 from tests.support.reports import (
@@ -237,7 +237,7 @@ def test_what_is_too_much_for_thirty_colours_is_summed_up() -> None:
 
 
 def test_a_spell_is_shaded_behind_what_was_judged() -> None:
-    spell = Spell(FIRST + MINUTE, FIRST + 30 * MINUTE, "#C8283C")
+    spell = ShadedSpell(FIRST + MINUTE, FIRST + 30 * MINUTE, "#C8283C")
     made = figure_of(chart("lines"), "", wide(chart("lines"), [[1, 2], [3, 4]]), SHOWN, spell)
     shade, *lines = layers(spec_of(made))
     assert shade["data"]["values"] == [{"from": FIRST + MINUTE, "until": FIRST + 30 * MINUTE}]

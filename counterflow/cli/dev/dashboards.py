@@ -13,7 +13,7 @@ from counterflow.base.errors import CounterflowError
 from counterflow.cli._group import Group
 
 if TYPE_CHECKING:
-    from counterflow.dashboards.check import Finding
+    from counterflow.dashboards.check import CheckFinding
 
 
 @click.group(cls=Group)
@@ -89,7 +89,7 @@ def check(ctx: click.Context, require_rows: bool, as_json: bool) -> None:
     ctx.exit(1 if any(finding.state in failing for finding in found) else 0)
 
 
-def _print(found: Sequence[Finding], bad: Sequence[str]) -> None:
+def _print(found: Sequence[CheckFinding], bad: Sequence[str]) -> None:
     """Print problems in full, empty results and the slowest query by name, and the count of each state."""
     from counterflow.cli._table import console, table
 
