@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from counterflow.analysis.checks.report import measured, results, with_facts
+from counterflow.analysis.checks.report import answers, measured, with_facts
 from counterflow.analysis.queries import BEGINNING, END
 from counterflow.base.clickhouse import ClickHouse
 
@@ -59,16 +59,11 @@ def findings(
 
 def _of_checks(client: ClickHouse, systems: Collection[str], since: str, until: str) -> Iterator[Finding]:
     period = {"param_systems": sorted(systems), "param_from": since, "param_to": until}
-    for result in results(with_facts(measured(client, period), None)):
-        if result.status == "warn":
-            place = f" of {result.subject}" if result.subject != "system" else ""
-            value = f"{result.value:.3g}" if isinstance(result.value, float) else str(result.value)
-            limit = f"{result.limit:.3g}" if isinstance(result.limit, float) else str(result.limit)
-            note = f" ({result.note})" if result.note else ""
-            sentence = (
-                f"{result.check.replace('_', ' ')}{place}: {value} {result.unit}{note}, not {result.bound} {limit}"
-            )
-            yield Finding(result.check, f"{result.rule} {result.source}", result.system, "watch", None, sentence)
+    for answer in answers(with_facts(measured(client, period), None)):
+        if answer.system is not None and answer.status == "warn":
+            subject = " of ".join(filter(None, (answer.subject.replace("_", " "), answer.entity)))
+            rule = f"{answer.why} {answer.source}"
+            yield Finding(answer.subject, rule, answer.system, "watch", None, f"{subject}: {answer.figure}")
 
 
 def worst_first(found: Iterable[Finding]) -> dict[str, list[Finding]]:

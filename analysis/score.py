@@ -15,7 +15,7 @@ from counterflow.base.errors import CounterflowError
 from counterflow.base.strict import Strict
 
 
-class Spell(Strict):
+class LabelledSpell(Strict):
     """A time, after `begin` up to and including `end`, in which the limit was hit; both need an offset from UTC."""
 
     system: Annotated[str, Field(min_length=1)]
@@ -24,7 +24,7 @@ class Spell(Strict):
     end: datetime
 
     @model_validator(mode="after")
-    def _has_a_length(self) -> Spell:
+    def _has_a_length(self) -> LabelledSpell:
         if self.begin.tzinfo is None or self.end.tzinfo is None or self.end <= self.begin:
             raise ValueError("`begin` and `end` need an offset such as Z, and `end` is after `begin`")
         return self
@@ -66,10 +66,10 @@ class Score(NamedTuple):
     false_alarm_min: float
 
 
-def score(judged: Iterable[Judged], spells: Collection[Spell]) -> Score:
+def score(judged: Iterable[Judged], spells: Collection[LabelledSpell]) -> Score:
     """Compare judged intervals with labelled spells; a raised interval outside all spells is a false alarm."""
     right_s, false_s = 0.0, 0.0
-    first: dict[Spell, datetime] = {}
+    first: dict[LabelledSpell, datetime] = {}
     for one in judged:
         if not one.raised:
             continue
@@ -91,7 +91,7 @@ def score(judged: Iterable[Judged], spells: Collection[Spell]) -> Score:
     )
 
 
-def read_spells(path: Path) -> list[Spell]:
+def read_spells(path: Path) -> list[LabelledSpell]:
     """Return the spells of a YAML or JSON file, a list or the `spells` of a mapping.
 
     Raises
@@ -101,7 +101,7 @@ def read_spells(path: Path) -> list[Spell]:
     try:
         content: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
         content = content.get("spells") if isinstance(content, dict) else content
-        return TypeAdapter(list[Spell]).validate_python(content)
+        return TypeAdapter(list[LabelledSpell]).validate_python(content)
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise CounterflowError(f"{path}: {error}", exit_code=2) from None
     except ValidationError as error:

@@ -25,7 +25,7 @@ from counterflow.dashboards.definition import (
     boards,
     drawings,
     looks,
-    unknown,
+    mistakes,
     variable_of,
 )
 from counterflow.dashboards.folders import FOLDERS, Folder, folder_of
@@ -53,8 +53,8 @@ def files(site: alerting.Site = alerting.ONE_MACHINE) -> dict[str, str]:
     ------
     CounterflowError : a definition is wrong, or names something that does not exist.
     """
-    if mistakes := unknown():
-        raise CounterflowError("\n".join(mistakes), hint="see docs/dashboards.md", exit_code=2)
+    if wrong := mistakes():
+        raise CounterflowError("\n".join(wrong), hint="see docs/dashboards.md", exit_code=2)
     made = {path_of(uid): json.dumps(dashboard(board), indent=1) + "\n" for uid, board in boards().items()}
     made |= {
         f"{IMPORTS}/{uid}.json": json.dumps(importable(dashboard(board)), indent=1) + "\n"
@@ -405,11 +405,8 @@ def _several_verdicts() -> Iterator[Json]:
 
 
 def _hidden(chart: Drawing) -> list[Json]:
-    """Return the overrides that hide columns which serve links alone: instants, `<name>_ms`, and boards."""
-    columns = {column for link in chart.links for column in link.variables.values() if column.endswith("_ms")}
-    columns |= {link.by for link in chart.links if link.by}
-    padded = {"from_ms", "to_ms"} if any(link.pad for link in chart.links) else set()
-    names = sorted(columns | padded) if chart.shape == "table" else ()
+    """Return the overrides that hide columns which serve links alone."""
+    names = sorted(chart.for_links) if chart.shape == "table" else ()
     # Grafana until 12 reads the first, later versions the second; each ignores the other.
     both = [("custom.hidden", True), ("custom.hideFrom.viz", True)]
     return [_by_name(name, both) for name in names]

@@ -18,7 +18,6 @@ from typing import Literal, NamedTuple
 from counterflow.base.clickhouse import ClickHouse, ClickHouseError
 from counterflow.dashboards import alerting
 from counterflow.dashboards.annotations import drawn_over
-from counterflow.dashboards.build import dashboard
 from counterflow.dashboards.definition import (
     boards,
     charts,
@@ -30,7 +29,6 @@ from counterflow.dashboards.definition import (
 )
 from counterflow.dashboards.frames import Column, Result
 from counterflow.dashboards.legible import illegible
-from counterflow.dashboards.lint import lint
 from counterflow.dashboards.macros import All, Range, bucket_s, expand
 from counterflow.dashboards.server import fetch
 from counterflow.dashboards.shapes import legend, points, problems
@@ -47,7 +45,7 @@ QUOTED = 'it\'s \\ "another" `one`'
 Who = Literal["one", "two", "all"]
 
 
-class Finding(NamedTuple):
+class CheckFinding(NamedTuple):
     """The outcome of checking one thing.
 
     Parameters
@@ -78,7 +76,7 @@ class _CheckedQuery(NamedTuple):
     Without `rows_expected`, an empty result is good news: no alert, no verdict, no refused record.
     """
 
-    finding: Finding
+    finding: CheckFinding
     sql: str
     rows: Callable[[Result], int]
     judge: Callable[[Result], Iterable[str]]
@@ -88,7 +86,7 @@ class _CheckedQuery(NamedTuple):
     over_time: bool = False
 
 
-def check(client: ClickHouse, published: Collection[str], workers: int = 4) -> list[Finding]:
+def check(client: ClickHouse, published: Collection[str], workers: int = 4) -> list[CheckFinding]:
     """Return the findings of every board, panel, variable, annotation and alert.
 
     `published` are the names of the metrics that agent, lander and exporter publish.
@@ -98,11 +96,13 @@ def check(client: ClickHouse, published: Collection[str], workers: int = 4) -> l
     httpx.TransportError : the server does not answer.
     """
     broken: dict[str, list[str]] = {}
-    for uid, problem in (*illegible(), *lint([dashboard(board) for board in boards().values()])):
+    for uid, problem in illegible():
         for concerned in (uid,) if uid else boards():
             broken.setdefault(concerned, []).append(problem)
     found = [
-        Finding((uid,), "board", board.title, "error" if uid in broken else "ok", problems=tuple(broken.get(uid, ())))
+        CheckFinding(
+            (uid,), "board", board.title, "error" if uid in broken else "ok", problems=tuple(broken.get(uid, ()))
+        )
         for uid, board in boards().items()
     ]
     found += [*_rules(published), *prometheus_panels(published)]
@@ -121,7 +121,7 @@ def _boards_of(names: Collection[str]) -> dict[str, tuple[str, ...]]:
 def _panels() -> Iterator[_CheckedQuery]:
     for name, uids in _boards_of(charts()).items():
         chart = charts()[name]
-        finding = Finding(uids, "panel", name, "ok")
+        finding = CheckFinding(uids, "panel", name, "ok")
         counted, judged = partial(points, chart), partial(problems, chart)
         sent, least_s = statement(chart), 1 if chart.usual_s else chart.interval_s
         yield _CheckedQuery(finding, chart.query, counted, judged, least_s, not chart.quiet, sent, chart.over_time)
@@ -134,7 +134,7 @@ def _variables() -> Iterator[_CheckedQuery]:
             if sql := variable_of(board, name).sql:
                 on.setdefault((name, sql), []).append(uid)
     for (name, sql), uids in on.items():
-        yield _CheckedQuery(Finding(tuple(uids), "variable", name, "ok"), sql, _count, _options)
+        yield _CheckedQuery(CheckFinding(tuple(uids), "variable", name, "ok"), sql, _count, _options)
 
 
 def _options(result: Result) -> Iterator[str]:
@@ -150,7 +150,9 @@ def _annotations() -> Iterator[_CheckedQuery]:
         for name, one in drawn_over(board).items() if board.verdicts else ():
             statements.setdefault((name, one.sql), []).append(uid)
     for (name, sql), uids in statements.items():
-        yield _CheckedQuery(Finding(tuple(uids), "annotation", name, "ok"), sql, _count, _note, rows_expected=False)
+        yield _CheckedQuery(
+            CheckFinding(tuple(uids), "annotation", name, "ok"), sql, _count, _note, rows_expected=False
+        )
 
 
 def _note(result: Result) -> Iterator[str]:
@@ -163,22 +165,24 @@ def _note(result: Result) -> Iterator[str]:
 def _alerts() -> Iterator[_CheckedQuery]:
     for rule in chain.from_iterable(group["rules"] for group in alerting.grafana()["groups"]):
         for sql in filter(None, (query["model"].get("rawSql") for query in rule["data"])):
-            yield _CheckedQuery(Finding((), "alert", rule["uid"], "ok"), sql, _count, _condition, rows_expected=False)
+            yield _CheckedQuery(
+                CheckFinding((), "alert", rule["uid"], "ok"), sql, _count, _condition, rows_expected=False
+            )
 
 
-def _rules(published: Collection[str]) -> Iterator[Finding]:
+def _rules(published: Collection[str]) -> Iterator[CheckFinding]:
     """Yield the finding of each alert of Prometheus."""
     for rule, unknown in alerting.unpublished(published).items():
         wrong = tuple(f"no part publishes `{name}`: it never fires" for name in unknown)
-        yield Finding((), "alert", rule, "error" if wrong else "ok", problems=wrong)
+        yield CheckFinding((), "alert", rule, "error" if wrong else "ok", problems=wrong)
 
 
-def prometheus_panels(published: Collection[str]) -> Iterator[Finding]:
+def prometheus_panels(published: Collection[str]) -> Iterator[CheckFinding]:
     """Yield the finding of each panel that queries Prometheus; `published` are the metrics that parts publish."""
     for name, uids in _boards_of(prometheus_charts()).items():
         unknown = sorted(prometheus_charts()[name].metrics - {*published})
         wrong = tuple(f"no part publishes `{metric}`: nothing is drawn" for metric in unknown)
-        yield Finding(uids, "panel", name, "error" if wrong else "ok", problems=wrong)
+        yield CheckFinding(uids, "panel", name, "error" if wrong else "ok", problems=wrong)
 
 
 def _condition(result: Result) -> Iterator[str]:
@@ -212,7 +216,7 @@ class _Server:
         views = "SELECT name, as_select FROM system.tables WHERE database = 'counterflow' AND engine = 'View'"
         self._views = {str(name): str(text) for name, text in self._fetch(views).rows}
 
-    def judge(self, query: _CheckedQuery) -> Finding:
+    def judge(self, query: _CheckedQuery) -> CheckFinding:
         """Run a query for all ranges and choices, up to the first that is wrong."""
         try:
             spans = [span for table in sorted(self._timed(query.sql)) if (span := self._span(table))]
@@ -247,8 +251,13 @@ class _Server:
         return finding._replace(state="empty") if empty else finding
 
     def _run(
-        self, finding: Finding, query: _CheckedQuery, shown: Range, who: Who, fixed: Mapping[str, str] | None = None
-    ) -> Finding:
+        self,
+        finding: CheckFinding,
+        query: _CheckedQuery,
+        shown: Range,
+        who: Who,
+        fixed: Mapping[str, str] | None = None,
+    ) -> CheckFinding:
         """Return the finding with the outcome of one run; unchanged where it is an error already."""
         if finding.state == "error":
             return finding

@@ -7,6 +7,7 @@ Charts below `charts/prometheus/` query Prometheus for the state of the parts; o
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -28,13 +29,27 @@ _Model = TypeVar("_Model", bound=Strict)
 _HINT = "see docs/dashboards.md"
 
 
+_GRAFANA_UNITS = frozenset(  # those of Grafana that counters have
+    {"short", "none", "string", "bool", "percent", "percentunit", "ns", "µs", "ms", "s", "m", "h", "d", "dtdurations"}
+    | {"dateTimeAsIso", "bytes", "kbytes", "mbytes", "gbytes", "decbytes", "deckbytes", "decmbytes", "decgbytes"}
+    | {"binBps", "Bps", "binbps", "bps", "KiBs", "KBs", "MiBs", "MBs", "GBs", "Mbits", "Gbits", "watt", "celsius"}
+    | {"iops", "rps", "wps", "ops", "reqps", "cps", "mps", "pps", "cpm", "opm"}
+)
+
+
+def _grafana_unit(name: str) -> str:
+    if name not in _GRAFANA_UNITS and not re.match(r"(count|si|suffix):", name):
+        raise ValueError(f"`{name}` is no unit of Grafana")
+    return name
+
+
 class Unit(Strict):
     """A unit: `grafana` is Grafana's name for it, `text` its label on the axis of a printed chart.
 
     `chars` is the number of characters that a value has in a table.
     """
 
-    grafana: str
+    grafana: Annotated[str, AfterValidator(_grafana_unit)]
     text: str
     chars: int = 9
 
@@ -81,6 +96,7 @@ def _colour(name: str) -> str:
     return name
 
 
+Text = Annotated[str, Field(min_length=1)]
 UnitName = Annotated[str, AfterValidator(_unit)]
 ColourName = Annotated[str, AfterValidator(_colour)]
 
@@ -164,9 +180,9 @@ class Drawing(Strict):
     """
 
     name: str
-    title: str
-    question: str
-    reading: str
+    title: Text
+    question: Text
+    reading: Text
     shape: Literal["bars", "area", "lines", "trend", "ranking", "states", "table", "stat"]
     unit: UnitName
     axis: str = ""
@@ -192,6 +208,13 @@ class Drawing(Strict):
     def over_time(self) -> bool:
         """Whether it draws series over time, rather than rows in some shape."""
         return self.shape in ("bars", "area", "lines")
+
+    @property
+    def for_links(self) -> set[str]:
+        """The columns that serve links alone: instants, `<name>_ms`, ends of ranges, and boards."""
+        columns = {column for link in self.links for column in link.variables.values() if column.endswith("_ms")}
+        padded = {"from_ms", "to_ms"} if any(link.pad for link in self.links) else set()
+        return columns | padded | {link.by for link in self.links if link.by}
 
     @property
     def interval_s(self) -> int:
@@ -220,7 +243,7 @@ class Chart(Drawing):
         `dashboards check` accepts it.
     """
 
-    sql: str
+    sql: Text
     most: int | None = None
     across: bool = False
     value: str = ""
@@ -313,7 +336,7 @@ class PrometheusChart(Drawing):
     """
 
     shape: Literal["bars", "lines", "states"]
-    promql: dict[str, str]
+    promql: Annotated[dict[str, Text], Field(min_length=1)]
     empty: str = "Prometheus has nothing of it in this range."
 
     @property
@@ -379,9 +402,9 @@ class Board(Strict):
     rows : from top to bottom.
     """
 
-    uid: str
-    title: str
-    description: str
+    uid: str = Field(pattern=r"^[a-zA-Z0-9_-]{1,40}$")  # as Grafana takes it
+    title: Text
+    description: Text
     step: Literal["fleet", "question", "system", "interval", "rank", "job", "study", "line"]
     tags: tuple[str, ...] = ()
     variables: tuple[str, ...] = ("system",)
@@ -495,20 +518,36 @@ def variables() -> dict[str, Variable]:
     return {name: Variable.model_validate(fields) for name, fields in _yaml(FOLDER / "variables.yaml").items()}
 
 
-def unknown() -> list[str]:
-    """Return the names in boards and charts that do not exist (charts, variables, boards), and charts on no board."""
+def mistakes() -> list[str]:
+    """Return what is wrong with boards and charts that are right each by itself: names, and queries without a range.
+
+    Source of the rules on PromQL: grafana/dashboard-linter, lint/*.go.
+    """
     placed = {name for board in boards().values() for name in board.drawings}
     unplaced = sorted(drawings().keys() - placed)
+    titles = Counter(board.title for board in boards().values())
     return [
-        *(f"{uid}: {mistake}" for uid, board in boards().items() for mistake in _unknown(board)),
+        *(f"{uid}: {mistake}" for uid, board in boards().items() for mistake in _unknown_names(board)),
+        *(f"{times} boards have the title `{title}`: rename one" for title, times in titles.items() if times > 1),
         *(f"charts/{name}.yaml: on no board: put it on one, or remove it" for name in unplaced),
+        *(f"charts/{name}.yaml: {mistake}" for name, chart in charts().items() for mistake in unbounded(chart)),
+        *(
+            f"charts/prometheus/{name}.yaml: {mistake}"
+            for name, chart in prometheus_charts().items()
+            for promql in chart.promql.values()
+            for mistake in promql_mistakes(promql)
+        ),
     ]
 
 
-def _unknown(board: Board) -> Iterator[str]:
+def _unknown_names(board: Board) -> Iterator[str]:
+    """Yield the charts, variables and boards that a board or its charts name, and that do not exist."""
     for name in board.variables:
         if name not in variables():
             yield f"there is no variable `{name}` in variables.yaml"
+            continue
+        for needed in sorted(variables_of(variable_of(board, name).sql or "") - {*board.variables}):
+            yield f"the variable `{name}` uses the variable `{needed}`, which is not among `variables`"
     for name in board.drawings:
         if name not in drawings():
             yield f"there is no chart `{name}`"
@@ -524,20 +563,38 @@ def _unknown(board: Board) -> Iterator[str]:
                 yield f"the chart `{name}` sets `{variable}`, which is no variable of `{link.board}`"
 
 
+def unbounded(chart: Chart) -> Iterator[str]:
+    """Yield where a query reads all of time, or returns more points the longer the range is."""
+    of_runs = "baseline" in chart.variables  # they bound what is read
+    if not of_runs and not re.search(r"\$__(timeFilter|fromTime|toTime)\b", chart.sql):
+        yield "the query reads all of time: $__timeFilter(ts)"
+    if chart.over_time and not re.search(r"\$__(timeInterval|interval_s)\b", chart.sql):
+        yield "the query gives every sample of any range: $__timeInterval(ts - 1) + $__interval_s AS time"
+
+
+def promql_mistakes(promql: str) -> Iterator[str]:
+    """Yield where an expression has a range of its own, or draws a counter as it grows."""
+    if ranges := [found for found in re.findall(r"\[([^]]*)\]", promql) if found != "$__rate_interval"]:
+        yield f"[{ranges[0]}] is as long at any range: [$__rate_interval]"
+    counters = re.sub(r"\b(rate|irate|increase)\(\w+(\{[^}]*\})?\[", "", promql)
+    if bare := re.search(r"\b\w+_total\b", counters):
+        yield f"{bare[0]} only grows: rate(...) or increase(...)"
+
+
 def _read(model: type[_Model], paths: Mapping[str, Path], key: str) -> dict[str, _Model]:
     """Return the model of each file, by name; `key` is the field that takes the name."""
     found: dict[str, _Model] = {}
-    mistakes: list[str] = []
+    wrong: list[str] = []
     for name, path in paths.items():
         try:
             found[name] = model.model_validate({key: name, **_yaml(path)})
         except ValidationError as error:
             found_here = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-            mistakes += (f"{path.parent.name}/{path.name}: {text.removeprefix(': ')}" for text in found_here)
+            wrong += (f"{path.parent.name}/{path.name}: {text.removeprefix(': ')}" for text in found_here)
         except (ValueError, TypeError, yaml.YAMLError) as error:
-            mistakes.append(f"{path.parent.name}/{path.name}: {error}")
-    if mistakes:
-        raise CounterflowError("\n".join(mistakes), hint=_HINT, exit_code=2)
+            wrong.append(f"{path.parent.name}/{path.name}: {error}")
+    if wrong:
+        raise CounterflowError("\n".join(wrong), hint=_HINT, exit_code=2)
     return found
 
 

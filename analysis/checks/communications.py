@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator
 
 from counterflow.analysis.checks import CAPABILITIES
-from counterflow.analysis.checks.definition import Figure, NonNegative, Positive, check
+from counterflow.analysis.checks.definition import CheckFigure, NonNegative, Positive, check
 
 # Tables 2.6 and 2.8. Their header reads "per server CPU"; the text's own arithmetic is per 1 % of a CPU.
 SECURITIES = (
@@ -61,13 +61,13 @@ Traffic = Annotated[dict[str, NonNegative], AfterValidator(_known)]
     source=f"{CAPABILITIES} 2.5, tables 2.6 and 2.8",
     advice="Add CPU, keep connections open, or choose a cheaper cipher. A rough indicator only.",
 )
-def communications_cpu(planned_traffic: Traffic, processors: Positive, cpu_busy_max_pct: NonNegative) -> Figure:
+def communications_cpu(planned_traffic: Traffic, processors: Positive, cpu_busy_max_pct: NonNegative) -> CheckFigure:
     """The additional planned traffic fits in the CPU that the busiest interval leaves:
     transactions/s / capacity of its kind and security.
     """
     cpu = sum(cpu_pct(rate, CAPACITY[kind]) for kind, rate in planned_traffic.items())
     left = max(0.0, (100 - cpu_busy_max_pct) * processors)
-    return Figure(cpu, left, "the text's arithmetic: table values are per 1 % of a CPU")
+    return CheckFigure(cpu, left, "the text's arithmetic: table values are per 1 % of a CPU")
 
 
 def cpu_pct(transactions_per_s: float, capacity: float) -> float:
@@ -87,10 +87,10 @@ def transactions_per_s(cpu_pct: float, capacity: float) -> float:
     source=f"{CAPABILITIES} 2.6",
     advice="CHGTCPA TCPCLOTIMO: a socket pair cannot be used again for that long.",
 )
-def new_connections(new_connections_per_s: NonNegative, tcp_close_timeout_s: Positive) -> Figure:
+def new_connections(new_connections_per_s: NonNegative, tcp_close_timeout_s: Positive) -> CheckFigure:
     """New connections stay below the limit of the closed connection time-out: about 500/s at its default of 120 s."""
     note = "about 500/s at 120 s; inversely proportional for others, which is inferred"
-    return Figure(new_connections_per_s, PAIRS_IN_WAIT / tcp_close_timeout_s, note)
+    return CheckFigure(new_connections_per_s, PAIRS_IN_WAIT / tcp_close_timeout_s, note)
 
 
 @check(
@@ -100,9 +100,9 @@ def new_connections(new_connections_per_s: NonNegative, tcp_close_timeout_s: Pos
     source=f"{CAPABILITIES} 2.6",
     advice="Set the frame size of the virtual Ethernet to jumbo frames, in all components on the path.",
 )
-def virtual_ethernet_frames(virtual_ethernet_mtu: NonNegative) -> Figure:
+def virtual_ethernet_frames(virtual_ethernet_mtu: NonNegative) -> CheckFigure:
     """Virtual Ethernet uses jumbo frames: an MTU of 8,992 bytes."""
-    return Figure(virtual_ethernet_mtu, 8992.0)
+    return CheckFigure(virtual_ethernet_mtu, 8992.0)
 
 
 @check(
@@ -115,7 +115,7 @@ def virtual_ethernet_frames(virtual_ethernet_mtu: NonNegative) -> Figure:
 )
 def ssl_handshakes(
     full_handshakes_per_s: NonNegative, crypto_coprocessors: NonNegative, rsa_key_bits: Literal[1024, 2048]
-) -> Figure:
+) -> CheckFigure:
     """Full TLS handshakes stay below the rate of the cryptographic coprocessors; without any, below that of one."""
     limit = max(1.0, crypto_coprocessors) * RSA_PER_S[rsa_key_bits]
-    return Figure(full_handshakes_per_s, limit, "busiest interval; limit of the 4764 at ten threads")
+    return CheckFigure(full_handshakes_per_s, limit, "busiest interval; limit of the 4764 at ten threads")

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
 from pydantic import Field, TypeAdapter, ValidationError
 
 Subject = Literal["system", "pool", "asp", "save", "iop"]
-Status = Literal["pass", "warn", "needs input"]
+Status = Literal["pass", "warn", "unknown"]
 Bound = Literal["at least", "at most", "below", "is"]
 Value = float | str | bool
 
@@ -27,7 +27,7 @@ _HOLDS: dict[Bound, Callable[[Any, Any], bool]] = {
 }
 
 
-class Figure(NamedTuple):
+class CheckFigure(NamedTuple):
     """The figure of a rule and its limit, both in the unit of the check."""
 
     value: Value
@@ -54,14 +54,14 @@ class Check(NamedTuple):
     only: Mapping[str, Value]
     inputs: Mapping[str, TypeAdapter[Any]]
     optional: frozenset[str]
-    figure: Callable[..., Figure]
+    figure: Callable[..., CheckFigure]
 
 
-class Outcome(NamedTuple):
+class CheckOutcome(NamedTuple):
     """Outcome of a check for one subject; `needs` names each missing input, and why a value was unusable."""
 
     status: Status
-    figure: Figure | None = None
+    figure: CheckFigure | None = None
     needs: Mapping[str, str] = {}
 
 
@@ -73,10 +73,10 @@ def check(
     advice: str,
     unit: str = "",
     only: Mapping[str, Value] | None = None,
-) -> Callable[[Callable[..., Figure]], Check]:
+) -> Callable[[Callable[..., CheckFigure]], Check]:
     """Turn a function into a check: with its name, its docstring as the rule, its parameters as the inputs."""
 
-    def made(figure: Callable[..., Figure]) -> Check:
+    def made(figure: Callable[..., CheckFigure]) -> Check:
         types = get_type_hints(figure, include_extras=True)
         parameters = inspect.signature(figure).parameters
         return Check(
@@ -97,7 +97,7 @@ def check(
     return made
 
 
-def evaluate(check: Check, inputs: Mapping[str, object]) -> Outcome | None:
+def evaluate(check: Check, inputs: Mapping[str, object]) -> CheckOutcome | None:
     """Evaluate the rule for one subject with any inputs; None where the rule does not apply to it.
 
     Where it is unknown whether the rule applies, no other input is requested.
@@ -106,7 +106,7 @@ def evaluate(check: Check, inputs: Mapping[str, object]) -> Outcome | None:
     if any(inputs[name] != wanted for name, wanted in check.only.items() if name not in unknown):
         return None
     if unknown:
-        return Outcome("needs input", needs=unknown)
+        return CheckOutcome("unknown", needs=unknown)
     values, needs = dict[str, object](), dict[str, str]()
     for name, type_ in check.inputs.items():
         value = inputs.get(name)
@@ -119,8 +119,8 @@ def evaluate(check: Check, inputs: Mapping[str, object]) -> Outcome | None:
         except ValidationError as error:
             needs[name] = f"{value!r}: {error.errors()[0]['msg']}"
     if needs:
-        return Outcome("needs input", needs=needs)
+        return CheckOutcome("unknown", needs=needs)
     figure = check.figure(**values)
     if not all(math.isfinite(number) for number in figure[:2] if isinstance(number, float)):
-        return Outcome("needs input", needs=dict.fromkeys(values, "too large to compute with"))
-    return Outcome("pass" if _HOLDS[check.bound](figure.value, figure.limit) else "warn", figure)
+        return CheckOutcome("unknown", needs=dict.fromkeys(values, "too large to compute with"))
+    return CheckOutcome("pass" if _HOLDS[check.bound](figure.value, figure.limit) else "warn", figure)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from counterflow.analysis.checks import CAPABILITIES
-from counterflow.analysis.checks.definition import Figure, NonNegative, Text, check
+from counterflow.analysis.checks.definition import CheckFigure, NonNegative, Text, check
 
 
 @check(
@@ -13,9 +13,9 @@ from counterflow.analysis.checks.definition import Figure, NonNegative, Text, ch
     source=f"PM for Power Systems graph reference; {CAPABILITIES} 4.1 compares at 40 %",
     advice="Spread the data or add arms. A unit of a SAN may be busy and still fast: see disk_response.",
 )
-def disk_busy(busy_max_pct: NonNegative, busiest_disk: Text) -> Figure:
+def disk_busy(busy_max_pct: NonNegative, busiest_disk: Text) -> CheckFigure:
     """No disk arm is busy more than 40 % of an interval: critical above, marginal from 30 %, good below 10 %."""
-    return Figure(busy_max_pct, 40.0, f"unit {busiest_disk}")
+    return CheckFigure(busy_max_pct, 40.0, f"unit {busiest_disk}")
 
 
 @check(
@@ -25,9 +25,9 @@ def disk_busy(busy_max_pct: NonNegative, busiest_disk: Text) -> Figure:
     source="the site's own goal: the references print none",
     advice="See `counterflow sql busiest_disks`, and whether the wait or the service is long.",
 )
-def disk_response(response_max_ms: NonNegative, disk_response_goal_ms: NonNegative) -> Figure:
+def disk_response(response_max_ms: NonNegative, disk_response_goal_ms: NonNegative) -> CheckFigure:
     """The mean response of the pool's disks meets the site's goal in every interval."""
-    return Figure(response_max_ms, disk_response_goal_ms, "worst interval, service and wait")
+    return CheckFigure(response_max_ms, disk_response_goal_ms, "worst interval, service and wait")
 
 
 @check(
@@ -36,6 +36,6 @@ def disk_response(response_max_ms: NonNegative, disk_response_goal_ms: NonNegati
     source=f"{CAPABILITIES} 6.2.2 (7)",
     advice="Keep the receivers in a separate ASP, on separate physical devices.",
 )
-def journal_asp(journal_receivers_apart: bool) -> Figure:
+def journal_asp(journal_receivers_apart: bool) -> CheckFigure:
     """Journal receivers are in a different ASP than their files."""
-    return Figure(journal_receivers_apart, True)
+    return CheckFigure(journal_receivers_apart, True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from counterflow.analysis.checks import CAPABILITIES
-from counterflow.analysis.checks.definition import Figure, NonNegative, Positive, check
+from counterflow.analysis.checks.definition import CheckFigure, NonNegative, Positive, check
 
 LITTLE_GAIN_PCT, LARGE_GAIN_PCT = 10.0, 25.0
 
@@ -18,9 +18,9 @@ LITTLE_GAIN_PCT, LARGE_GAIN_PCT = 10.0, 25.0
     source=f"{CAPABILITIES} 17.5",
     advice="Enlarge the machine pool: WRKSHRPOOL, or let QPFRADJ 2 or 3 do it.",
 )
-def machine_pool_size(size_mb: NonNegative, reserved_mb: NonNegative) -> Figure:
+def machine_pool_size(size_mb: NonNegative, reserved_mb: NonNegative) -> CheckFigure:
     """The machine pool is at least twice its reserved size."""
-    return Figure(size_mb, 2 * reserved_mb, f"{reserved_mb:,.0f} MB reserved at the worst")
+    return CheckFigure(size_mb, 2 * reserved_mb, f"{reserved_mb:,.0f} MB reserved at the worst")
 
 
 @check(
@@ -30,9 +30,9 @@ def machine_pool_size(size_mb: NonNegative, reserved_mb: NonNegative) -> Figure:
     source=f"{CAPABILITIES} 19.1",
     advice="Raise the activity level of the pool: CHGSHRPOOL ACTLVL; limit work by the subsystem's MAXJOBS instead.",
 )
-def activity_level(active_to_ineligible_per_s: NonNegative) -> Figure:
+def activity_level(active_to_ineligible_per_s: NonNegative) -> CheckFigure:
     """No thread goes from active to ineligible: the pool's activity level (MAXACT) lets all of them run."""
-    return Figure(active_to_ineligible_per_s, 0.0, "in the worst interval")
+    return CheckFigure(active_to_ineligible_per_s, 0.0, "in the worst interval")
 
 
 @check(
@@ -49,12 +49,12 @@ def interactive_faulting(
     transactions_per_s: Positive,
     response_s: Positive,
     paging: str | None = None,
-) -> Figure:
+) -> CheckFigure:
     """Page faults take less than a quarter of the response time of interactive work:
     disk response * faults / transactions / response.
     """
     share = 100 * disk_response_ms / 1000 * faults_per_s / transactions_per_s / response_s
-    return Figure(share, LARGE_GAIN_PCT, _gain(share, paging))
+    return CheckFigure(share, LARGE_GAIN_PCT, _gain(share, paging))
 
 
 @check(
@@ -71,15 +71,15 @@ def batch_faulting(
     batch_jobs: Positive,
     batch_cpu_pct: NonNegative | None = None,
     paging: str | None = None,
-) -> Figure:
+) -> CheckFigure:
     """Page faults take less than a quarter of the time of batch work: disk response * faults / concurrent jobs,
     as a share of that and the CPU together where the CPU is known.
     """
     share = 100 * disk_response_ms / 1000 * faults_per_s / batch_jobs
     if batch_cpu_pct is None or share + batch_cpu_pct == 0:
-        return Figure(share, LARGE_GAIN_PCT, _gain(share, paging))
+        return CheckFigure(share, LARGE_GAIN_PCT, _gain(share, paging))
     corrected = 100 * share / (share + batch_cpu_pct)
-    return Figure(corrected, LARGE_GAIN_PCT, f"{share:.1f} % before the wait for CPU; " + _gain(corrected, paging))
+    return CheckFigure(corrected, LARGE_GAIN_PCT, f"{share:.1f} % before the wait for CPU; " + _gain(corrected, paging))
 
 
 @check(
@@ -90,9 +90,9 @@ def batch_faulting(
     source=f"{CAPABILITIES} 14.4",
     advice="Enlarge the pool, or lower the collection threshold (-Xms) so that the heap does not grow as large.",
 )
-def java_faulting(nondb_faults_per_s: NonNegative) -> Figure:
+def java_faulting(nondb_faults_per_s: NonNegative) -> CheckFigure:
     """A pool of Java work has no more than 20 to 30 non-database faults a second."""
-    return Figure(nondb_faults_per_s, 30.0)
+    return CheckFigure(nondb_faults_per_s, 30.0)
 
 
 @check(
@@ -103,9 +103,9 @@ def java_faulting(nondb_faults_per_s: NonNegative) -> Figure:
     source=f"{CAPABILITIES} 14.4",
     advice="Enlarge the pool or limit the heap (-Xmx).",
 )
-def java_heap(java_heap_mb: NonNegative, smallest_mb: NonNegative) -> Figure:
+def java_heap(java_heap_mb: NonNegative, smallest_mb: NonNegative) -> CheckFigure:
     """The Java heap fits into the memory of its pool."""
-    return Figure(java_heap_mb, smallest_mb, "the limit is the smallest size of the pool")
+    return CheckFigure(java_heap_mb, smallest_mb, "the limit is the smallest size of the pool")
 
 
 @check(
@@ -116,9 +116,9 @@ def java_heap(java_heap_mb: NonNegative, smallest_mb: NonNegative) -> Figure:
     source=f"{CAPABILITIES} 10.3",
     advice="Expert cache has no benefit while CPU is short: add CPU, or CHGSHRPOOL PAGING(*FIXED) and compare.",
 )
-def expert_cache(cpu_busy_pct: NonNegative) -> Figure:
+def expert_cache(cpu_busy_pct: NonNegative) -> CheckFigure:
     """Where expert cache is on, processor utilisation is below 60 %."""
-    return Figure(cpu_busy_pct, 60.0, "helps only work that waits for disks")
+    return CheckFigure(cpu_busy_pct, 60.0, "helps only work that waits for disks")
 
 
 @check(
@@ -127,9 +127,9 @@ def expert_cache(cpu_busy_pct: NonNegative) -> Figure:
     source=f"{CAPABILITIES} 19.4",
     advice="CHGSYSVAL QPFRADJ('2') suits most; 3 does not adjust at IPL, 0 never adjusts the pools.",
 )
-def pool_adjustment(performance_adjustment: Literal[0, 1, 2, 3]) -> Figure:
+def pool_adjustment(performance_adjustment: Literal[0, 1, 2, 3]) -> CheckFigure:
     """QPFRADJ is not 1, which sizes the pools at IPL and never again."""
-    return Figure(performance_adjustment != 1, True, f"QPFRADJ is {performance_adjustment}")
+    return CheckFigure(performance_adjustment != 1, True, f"QPFRADJ is {performance_adjustment}")
 
 
 def _gain(share_pct: float, paging: str | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from counterflow.analysis.checks import MIRROR
-from counterflow.analysis.checks.definition import Figure, NonNegative, Text, check
+from counterflow.analysis.checks.definition import CheckFigure, NonNegative, Text, check
 
 _MIRRORED = {"mirrored": True}
 _PRESTART = (
@@ -15,27 +15,27 @@ _PRESTART = (
 
 
 @check("system", bound="at least", unit="jobs", only=_MIRRORED, source=f"{MIRROR} 4.2", advice=_PRESTART)
-def qdbmsrvr_inljobs(qdbmsrvr_inljobs: NonNegative) -> Figure:
+def qdbmsrvr_inljobs(qdbmsrvr_inljobs: NonNegative) -> CheckFigure:
     """QDBMSRVR prestart jobs begin with INLJOBS(50)."""
-    return Figure(qdbmsrvr_inljobs, 50.0)
+    return CheckFigure(qdbmsrvr_inljobs, 50.0)
 
 
 @check("system", bound="at least", unit="jobs", only=_MIRRORED, source=f"{MIRROR} 4.2", advice=_PRESTART)
-def qdbmsrvr_threshold(qdbmsrvr_threshold: NonNegative) -> Figure:
+def qdbmsrvr_threshold(qdbmsrvr_threshold: NonNegative) -> CheckFigure:
     """QDBMSRVR prestart jobs are replenished at THRESHOLD(20)."""
-    return Figure(qdbmsrvr_threshold, 20.0)
+    return CheckFigure(qdbmsrvr_threshold, 20.0)
 
 
 @check("system", bound="at least", unit="jobs", only=_MIRRORED, source=f"{MIRROR} 4.2", advice=_PRESTART)
-def qdbmsrvr_adljobs(qdbmsrvr_adljobs: NonNegative) -> Figure:
+def qdbmsrvr_adljobs(qdbmsrvr_adljobs: NonNegative) -> CheckFigure:
     """QDBMSRVR prestart jobs are replenished by ADLJOBS(40)."""
-    return Figure(qdbmsrvr_adljobs, 40.0)
+    return CheckFigure(qdbmsrvr_adljobs, 40.0)
 
 
 @check("system", bound="is", only=_MIRRORED, source=f"{MIRROR} 4.2", advice=_PRESTART)
-def qdbmsrvr_maxuse(qdbmsrvr_maxuse: Text) -> Figure:
+def qdbmsrvr_maxuse(qdbmsrvr_maxuse: Text) -> CheckFigure:
     """QDBMSRVR prestart jobs are used without limit: MAXUSE(*NOMAX)."""
-    return Figure(qdbmsrvr_maxuse, "*NOMAX")
+    return CheckFigure(qdbmsrvr_maxuse, "*NOMAX")
 
 
 @check(
@@ -47,9 +47,9 @@ def qdbmsrvr_maxuse(qdbmsrvr_maxuse: Text) -> Figure:
     "(584 GB), 5.2 against 7.2 ms (487 GB) in case study 3. On a node that only receives, a pool apart isolates it "
     "(4.2).",
 )
-def qdbmsrvr_pool(qdbmsrvr_pools: Text, application_pool: Text) -> Figure:
+def qdbmsrvr_pool(qdbmsrvr_pools: Text, application_pool: Text) -> CheckFigure:
     """Where both nodes run the application, the replication jobs share its memory pool."""
-    return Figure(qdbmsrvr_pools, application_pool)
+    return CheckFigure(qdbmsrvr_pools, application_pool)
 
 
 @check(
@@ -59,9 +59,9 @@ def qdbmsrvr_pool(qdbmsrvr_pools: Text, application_pool: Text) -> Figure:
     source=f"{MIRROR} 6.2 prints no number; the limit is the site's own",
     advice="Keep files open between calls; a file opened for update that is only read costs most when mirrored (6.3).",
 )
-def full_opens(full_opens_per_s: NonNegative, full_opens_goal_per_s: NonNegative) -> Figure:
+def full_opens(full_opens_per_s: NonNegative, full_opens_goal_per_s: NonNegative) -> CheckFigure:
     """Full opens of database files stay within the site's goal."""
-    return Figure(full_opens_per_s, full_opens_goal_per_s, "busiest interval")
+    return CheckFigure(full_opens_per_s, full_opens_goal_per_s, "busiest interval")
 
 
 @check(
@@ -72,9 +72,9 @@ def full_opens(full_opens_per_s: NonNegative, full_opens_goal_per_s: NonNegative
     source=f"{MIRROR} 5.4.2",
     advice="Give the group MIRROR_RESYNC a link that MIRROR_DATABASE does not use.",
 )
-def resync_link(resync_links_shared: NonNegative) -> Figure:
+def resync_link(resync_links_shared: NonNegative) -> CheckFigure:
     """Resynchronization has a link separate from those of normal database traffic."""
-    return Figure(resync_links_shared, 0.0, "links of MIRROR_RESYNC that MIRROR_DATABASE also uses")
+    return CheckFigure(resync_links_shared, 0.0, "links of MIRROR_RESYNC that MIRROR_DATABASE also uses")
 
 
 @check(
@@ -88,9 +88,9 @@ def journal_open_close(
     journals_open_close: bool,
     files_with_open_close: NonNegative | None = None,
     journaled_files: NonNegative | None = None,
-) -> Figure:
+) -> CheckFigure:
     """Journals of mirrored files contain no open and close entries."""
-    return Figure(not journals_open_close, True, _of_journaled(files_with_open_close, journaled_files))
+    return CheckFigure(not journals_open_close, True, _of_journaled(files_with_open_close, journaled_files))
 
 
 @check(
@@ -104,9 +104,9 @@ def journal_before_images(
     journals_before_images: bool,
     files_with_before_images: NonNegative | None = None,
     journaled_files: NonNegative | None = None,
-) -> Figure:
+) -> CheckFigure:
     """Journals of mirrored files contain no before images."""
-    return Figure(not journals_before_images, True, _of_journaled(files_with_before_images, journaled_files))
+    return CheckFigure(not journals_before_images, True, _of_journaled(files_with_before_images, journaled_files))
 
 
 @check(
@@ -117,9 +117,9 @@ def journal_before_images(
     source=f"{MIRROR} 3.4",
     advice="10 km is the longest line; each km adds 10 µs a round trip: see `counterflow whatif mirror --km`.",
 )
-def mirror_distance(mirror_distance_km: NonNegative) -> Figure:
+def mirror_distance(mirror_distance_km: NonNegative) -> CheckFigure:
     """The line between the nodes is no longer than 10 km."""
-    return Figure(mirror_distance_km, 10.0)
+    return CheckFigure(mirror_distance_km, 10.0)
 
 
 @check(
@@ -129,9 +129,9 @@ def mirror_distance(mirror_distance_km: NonNegative) -> Figure:
     source=f"{MIRROR} 3.2",
     advice="Give the partition dedicated processors.",
 )
-def mirror_processors(dedicated_processors: bool) -> Figure:
+def mirror_processors(dedicated_processors: bool) -> CheckFigure:
     """The processors of a mirrored partition are dedicated."""
-    return Figure(dedicated_processors, True)
+    return CheckFigure(dedicated_processors, True)
 
 
 @check(
@@ -141,9 +141,9 @@ def mirror_processors(dedicated_processors: bool) -> Figure:
     source=f"{MIRROR} 3.3, 7.1",
     advice="Put mirrored data on flash: response went from 4 to 11 ms there, from 12 to 452 ms on hard disks.",
 )
-def mirror_storage(storage: Literal["nvme", "ssd", "hdd"]) -> Figure:
+def mirror_storage(storage: Literal["nvme", "ssd", "hdd"]) -> CheckFigure:
     """Mirrored data is on flash storage: the source waits for the target's writes."""
-    return Figure(storage != "hdd", True, f"on {storage}")
+    return CheckFigure(storage != "hdd", True, f"on {storage}")
 
 
 def _of_journaled(files: float | None, journaled: float | None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from counterflow.analysis.checks import CAPABILITIES
-from counterflow.analysis.checks.definition import Figure, NonNegative, check
+from counterflow.analysis.checks.definition import CheckFigure, NonNegative, check
 
 
 @check(
@@ -14,6 +14,6 @@ from counterflow.analysis.checks.definition import Figure, NonNegative, check
     source=f"{CAPABILITIES} 7.4",
     advice="Stagger the peaks of the partitions, batch windows above all, or leave more CPU.",
 )
-def partition_peak(cpu_busy_max_pct: NonNegative) -> Figure:
+def partition_peak(cpu_busy_max_pct: NonNegative) -> CheckFigure:
     """The peak leaves the 10 % of capacity that a partition loses when all partitions peak together."""
-    return Figure(cpu_busy_max_pct, 90.0, "busiest interval")
+    return CheckFigure(cpu_busy_max_pct, 90.0, "busiest interval")

@@ -1,4 +1,4 @@
-"""Turns inputs, measured and stated, into results."""
+"""Turns inputs, measured and stated, into answers."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel
 
 from counterflow.analysis.answer import Answer
-from counterflow.analysis.answer import Status as AnswerStatus
 from counterflow.analysis.checks import checks
-from counterflow.analysis.checks.definition import Check, Outcome, Status, Subject, Value, evaluate
+from counterflow.analysis.checks.definition import Check, CheckFigure, CheckOutcome, Subject, Value, evaluate
 from counterflow.analysis.checks.facts import INSTANCES, Facts, System
 from counterflow.base.clickhouse import ClickHouse, Settings
 
@@ -35,47 +34,6 @@ class Measure(NamedTuple):
     subject: Subject
     columns: Mapping[str, str]
     sql: str
-
-
-class Result(NamedTuple):
-    """Result of a check for one subject, with everything that a reader needs to judge it."""
-
-    system: str
-    check: str
-    subject: str
-    status: Status
-    value: Value | None
-    bound: str
-    limit: Value | None
-    unit: str
-    note: str
-    needs: Mapping[str, str]
-    inputs: Mapping[str, str]
-    """Where each input came from: `facts file`, or the meaning and column of the counter or setting."""
-    rule: str
-    source: str
-    advice: str
-
-    @property
-    def answer(self) -> Answer:
-        """The result in the shape of every answer."""
-        unknown, entity = self.status == "needs input", None if self.subject == "system" else self.subject
-        status: AnswerStatus = "unknown" if unknown else "warn" if self.status == "warn" else "pass"
-        measured, limit = (f"{_worded(value)} {self.unit}".rstrip() for value in (self.value, self.limit))
-        bound = "expected" if self.bound == "is" else self.bound
-        figure = None if unknown else f"{measured}, {bound} {limit}" + (f" ({self.note})" if self.note else "")
-        remedy = self.advice if status == "warn" else None
-        details = {name: getattr(self, name) for name in ("value", "bound", "limit", "unit", "note", "inputs")}
-        judged = "rule", self.system, self.check, entity, status, status == "warn"
-        return Answer(*judged, figure, self.rule, self.source, remedy, self.needs, details)
-
-
-def _worded(value: Value | None) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
-    return str(value)
 
 
 def measured(client: ClickHouse, settings: Settings) -> Inputs:
@@ -128,8 +86,11 @@ def _known(facts: Any) -> dict[str, Any]:
     return {name: Stated(value) for name, value in facts if value is not None}
 
 
-def results(inputs: Inputs) -> Iterator[Result]:
-    """Evaluate every applicable check for every subject; a check without any subject names the inputs it needs."""
+def answers(inputs: Inputs) -> Iterator[Answer]:
+    """Evaluate every applicable check for every subject; a check without any subject names the inputs it needs.
+
+    `details["inputs"]` states where each input came from: `facts file`, or meaning and column of counter or setting.
+    """
     for system, subjects in inputs.items():
         whole = subjects.get(("system", ""), {})
         for check in checks().values():
@@ -140,27 +101,40 @@ def results(inputs: Inputs) -> Iterator[Result]:
                 if outcome := evaluate(check, plain):
                     used = [n for n in (*check.only, *check.inputs) if plain.get(n) is not None]
                     origins = {n: FACTS if isinstance(inputs[n], Stated) else collected()[n] for n in used}
-                    yield _result(system, check, f"{check.subject} {name}".rstrip(), outcome, origins)
+                    entity = None if check.subject == "system" else f"{check.subject} {name}".rstrip()
+                    yield _answer(system, check, entity, outcome, origins)
 
 
-def _result(system: str, check: Check, subject: str, outcome: Outcome, origins: Mapping[str, str]) -> Result:
-    figure = outcome.figure
-    return Result(
-        system=system,
-        check=check.name,
-        subject=subject,
-        status=outcome.status,
-        value=figure.value if figure else None,
-        bound=check.bound,
-        limit=figure.limit if figure else None,
-        unit=check.unit,
-        note=figure.note if figure else "",
-        needs={name: "; ".join(filter(None, (why, known_inputs()[name]))) for name, why in outcome.needs.items()},
-        inputs=origins,
-        rule=check.rule,
-        source=check.source,
-        advice=check.advice,
-    )
+def _answer(system: str, check: Check, entity: str | None, outcome: CheckOutcome, origins: Mapping[str, str]) -> Answer:
+    figure, warns = outcome.figure, outcome.status == "warn"
+    details = {
+        "value": figure.value if figure else None,
+        "bound": check.bound,
+        "limit": figure.limit if figure else None,
+        "unit": check.unit,
+        "note": figure.note if figure else "",
+        "inputs": origins,
+    }
+    needs = {name: "; ".join(filter(None, (why, known_inputs()[name]))) for name, why in outcome.needs.items()}
+    remedy = check.advice if warns else None
+    judged = "rule", system, check.name, entity, outcome.status, warns
+    compared = _compared(check, figure) if figure else None
+    return Answer(*judged, compared, check.rule, check.source, remedy, needs, details)
+
+
+def _compared(check: Check, figure: CheckFigure) -> str:
+    """Return the value and its limit in words."""
+    value, limit = (f"{_worded(number)} {check.unit}".rstrip() for number in figure[:2])
+    bound = "expected" if check.bound == "is" else check.bound
+    return f"{value}, {bound} {limit}" + (f" ({figure.note})" if figure.note else "")
+
+
+def _worded(value: Value) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
+    return str(value)
 
 
 @cache

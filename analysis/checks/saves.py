@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from counterflow.analysis.checks import CAPABILITIES
-from counterflow.analysis.checks.definition import Figure, NonNegative, Positive, check
+from counterflow.analysis.checks.definition import CheckFigure, NonNegative, Positive, check
 
 DeviceClass = Literal["low", "medium", "ultra"]
 Data = Literal["large_file", "user_mix", "source_file"]
@@ -32,10 +32,10 @@ def save_rate(
     device_class: DeviceClass,
     data: Data,
     compaction: Positive,
-) -> Figure:
+) -> CheckFigure:
     """A save or restore reaches 80 % of the estimated rate: device speed * remaining share of its data * compaction."""
     rate = expected_gb_per_h(device_mb_per_s, device_class, data, compaction)
-    return Figure(gb_per_h, SHORTFALL * rate, f"estimate {rate:,.1f} GB/h; the 80 % are our own allowance")
+    return CheckFigure(gb_per_h, SHORTFALL * rate, f"estimate {rate:,.1f} GB/h; the 80 % are our own allowance")
 
 
 def expected_gb_per_h(device_mb_per_s: float, device_class: str, data: str, compaction: float) -> float:

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from counterflow.analysis.checks import CAPABILITIES
-from counterflow.analysis.checks.definition import Figure, NonNegative, Positive, check
+from counterflow.analysis.checks.definition import CheckFigure, NonNegative, Positive, check
 
 _THROUGH_VIOS = {"vios": True}
 
@@ -26,9 +26,9 @@ WRITE_US = (21, 26, 36, 54, 82, 148, 282)
     source=f"{CAPABILITIES} 6.2.2 (11)",
     advice="Give the VIOS more processors; the ratio varies with the application.",
 )
-def vios_processors(vios_processors: NonNegative, processors: NonNegative) -> Figure:
+def vios_processors(vios_processors: NonNegative, processors: NonNegative) -> CheckFigure:
     """The VIOS has one processor for every three of IBM i."""
-    return Figure(vios_processors, processors / 3, f"{processors:g} processors of IBM i")
+    return CheckFigure(vios_processors, processors / 3, f"{processors:g} processors of IBM i")
 
 
 @check(
@@ -38,9 +38,9 @@ def vios_processors(vios_processors: NonNegative, processors: NonNegative) -> Fi
     source=f"{CAPABILITIES} 6.2.3 (4)",
     advice="Try dedicated processors for the VIOS and compare.",
 )
-def vios_dedicated(vios_dedicated_processors: bool, processors: NonNegative) -> Figure:
+def vios_dedicated(vios_dedicated_processors: bool, processors: NonNegative) -> CheckFigure:
     """The VIOS of a partition with three processors or more has dedicated ones."""
-    return Figure(vios_dedicated_processors or processors < 3, True, f"{processors:g} processors of IBM i")
+    return CheckFigure(vios_dedicated_processors or processors < 3, True, f"{processors:g} processors of IBM i")
 
 
 @check(
@@ -51,9 +51,9 @@ def vios_dedicated(vios_dedicated_processors: bool, processors: NonNegative) -> 
     source=f"{CAPABILITIES} 6.2.3 (5)",
     advice="Give the VIOS 1 to 2 GB, more with substantial virtual LAN.",
 )
-def vios_memory(vios_memory_mb: NonNegative) -> Figure:
+def vios_memory(vios_memory_mb: NonNegative) -> CheckFigure:
     """The VIOS has 1 GB of memory or more."""
-    return Figure(vios_memory_mb, 1024.0, "1 to 2 GB suffice unless there is substantial virtual LAN")
+    return CheckFigure(vios_memory_mb, 1024.0, "1 to 2 GB suffice unless there is substantial virtual LAN")
 
 
 @check(
@@ -64,9 +64,9 @@ def vios_memory(vios_memory_mb: NonNegative) -> Figure:
     source=f"{CAPABILITIES} 6.2.2 (8)",
     advice="Create more and smaller virtual disks of equal size, not more than there are physical ones.",
 )
-def virtual_disks(disks: NonNegative) -> Figure:
+def virtual_disks(disks: NonNegative) -> CheckFigure:
     """An ASP has at least six virtual disks."""
-    return Figure(disks, 6.0)
+    return CheckFigure(disks, 6.0)
 
 
 @check(
@@ -77,9 +77,9 @@ def virtual_disks(disks: NonNegative) -> Figure:
     source=f"{CAPABILITIES} 6.2.3 (3)",
     advice="Configure another virtual SCSI adapter.",
 )
-def virtual_disks_per_adapter(vios_disks_per_adapter: NonNegative) -> Figure:
+def virtual_disks_per_adapter(vios_disks_per_adapter: NonNegative) -> CheckFigure:
     """No virtual SCSI adapter has more than 16 virtual disks."""
-    return Figure(vios_disks_per_adapter, 16.0)
+    return CheckFigure(vios_disks_per_adapter, 16.0)
 
 
 @check(
@@ -90,9 +90,9 @@ def virtual_disks_per_adapter(vios_disks_per_adapter: NonNegative) -> Figure:
     source=f"{CAPABILITIES} 6.2.3 (6)",
     advice="chdev -dev hdiskN -attr queue_depth=32 on the VIOS; then try other values.",
 )
-def queue_depth(vios_queue_depth: NonNegative) -> Figure:
+def queue_depth(vios_queue_depth: NonNegative) -> CheckFigure:
     """The queue depth of the VIOS's disks is about 32."""
-    return Figure(vios_queue_depth, 32.0, "a starting point")
+    return CheckFigure(vios_queue_depth, 32.0, "a starting point")
 
 
 @check(
@@ -103,9 +103,9 @@ def queue_depth(vios_queue_depth: NonNegative) -> Figure:
     source=f"{CAPABILITIES} 6.2.3 (6)",
     advice="chdev -dev fcsN -attr num_cmd_elems=512 on the VIOS, if the adapter allows it.",
 )
-def adapter_queue(vios_num_cmd_elems: NonNegative) -> Figure:
+def adapter_queue(vios_num_cmd_elems: NonNegative) -> CheckFigure:
     """The queue of the VIOS's adapter (num_cmd_elems) has its larger value, often 512."""
-    return Figure(vios_num_cmd_elems, 512.0)
+    return CheckFigure(vios_num_cmd_elems, 512.0)
 
 
 @check(
@@ -115,9 +115,9 @@ def adapter_queue(vios_num_cmd_elems: NonNegative) -> Figure:
     source=f"{CAPABILITIES} 6.2.2 (10)",
     advice="Give each partition its own physical disks; partitions that share an arm compete for it invisibly.",
 )
-def own_physical_disks(shares_physical_disks: bool) -> Figure:
+def own_physical_disks(shares_physical_disks: bool) -> CheckFigure:
     """The partition shares no physical disk with another."""
-    return Figure(not shares_physical_disks, True)
+    return CheckFigure(not shares_physical_disks, True)
 
 
 @check(
@@ -134,9 +134,9 @@ def virtual_scsi_cpu(
     writes_per_s: NonNegative,
     kb_per_write: Size,
     vios_processors: NonNegative,
-) -> Figure:
+) -> CheckFigure:
     """The VIOS has the CPU that its disk operations need at the peak: operations/s * µs an operation of that size."""
-    return Figure(
+    return CheckFigure(
         scsi_cpu(reads_per_s, kb_per_read, writes_per_s, kb_per_write),
         vios_processors,
         "2.2 GHz POWER5; the table's caption states milliseconds, its divisor makes them microseconds",
@@ -151,9 +151,9 @@ def virtual_scsi_cpu(
     source=f"{CAPABILITIES} 6.8",
     advice="Create a network server description for every 2 to 4 disks of the ASP, one for each storage space.",
 )
-def network_server_descriptions(hosted_disks: NonNegative, network_server_descriptions: Positive) -> Figure:
+def network_server_descriptions(hosted_disks: NonNegative, network_server_descriptions: Positive) -> CheckFigure:
     """A hosting IBM i partition has a network server description for every 2 to 4 disks."""
-    return Figure(hosted_disks / network_server_descriptions, 4.0)
+    return CheckFigure(hosted_disks / network_server_descriptions, 4.0)
 
 
 def scsi_cpu(reads_per_s: float, kb_per_read: float, writes_per_s: float, kb_per_write: float) -> float:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from counterflow.analysis.answer import Answer
 from counterflow.base.clickhouse import ClickHouse
+from counterflow.base.spans import literal
 from counterflow.dashboards.definition import tables_of
 from counterflow.pipelines.rules import rules
 from counterflow.schemas.culprit import behind
@@ -65,7 +66,7 @@ def changes(client: ClickHouse, system: str, period: Period) -> Iterator[Change]
     A measure that lacks rows in either time yields nothing: what is unknown has not changed.
     """
     names = ("quiet", "begin", "until")
-    parameters = {f"param_{name}": _wire(ts) for name, ts in zip(names, period, strict=True)}
+    parameters = {f"param_{name}": literal(ts) for name, ts in zip(names, period, strict=True)}
     rows = client.rows(_RANKED, {**parameters, "param_system": system, "param_least": str(LEAST_PCT)})
     yield from (Change(**row) for row in rows)
 
@@ -92,7 +93,7 @@ def spell(
     """
     alarms = [f"{name} {state}" for name, of in rules().items() for state in of.alarms if rule in (None, name)]
     about = {"param_system": system, "param_entity": entity or "", "param_alarms": alarms}
-    found = client.rows(_SPELL, {**about, "param_at": _wire(at) if at else "1970-01-01 00:00:00.000"})
+    found = client.rows(_SPELL, {**about, "param_at": literal(at) if at else "1970-01-01 00:00:00.000"})
     if not found:
         return None
     begin, end = (
@@ -113,7 +114,7 @@ LIMIT 1
 
 def recorded_s(client: ClickHouse, system: str, begin: datetime, end: datetime) -> float:
     """Return the seconds from the first record of a system between two times to the later one; 0 without any."""
-    parameters = {"param_system": system, "param_begin": _wire(begin), "param_end": _wire(end)}
+    parameters = {"param_system": system, "param_begin": literal(begin), "param_end": literal(end)}
     firsts = [datetime.fromisoformat(row["first"]).replace(tzinfo=UTC) for row in client.rows(_RECORDED, parameters)]
     return (end - max(begin, min(firsts))).total_seconds() if firsts else 0.0
 
@@ -122,7 +123,3 @@ _RECORDED = """
 SELECT first_ts AS first FROM counterflow.system_day FINAL
 WHERE system = {system:String} AND first_ts < {end:DateTime64(3, 'UTC')} AND last_ts > {begin:DateTime64(3, 'UTC')}
 """
-
-
-def _wire(moment: datetime) -> str:
-    return f"{moment.astimezone(UTC):%F %T}.{moment.microsecond // 1000:03}"

@@ -50,7 +50,7 @@ class Arrival(NamedTuple):
     sources: tuple[str, ...] = ()
 
 
-class Finding(NamedTuple):
+class InputFinding(NamedTuple):
     """Whether one subject can be judged on one system.
 
     Parameters
@@ -89,7 +89,7 @@ class Finding(NamedTuple):
         return Answer(*judged, newest, self.why, source, self.advice, details=details)
 
 
-def examine(client: ClickHouse, systems: Collection[str] = (), at: datetime | None = None) -> list[Finding]:
+def examine(client: ClickHouse, systems: Collection[str] = (), at: datetime | None = None) -> list[InputFinding]:
     """Return the findings of every verdict, KPI, alert and board on each system; `at` stands for now.
 
     Raises
@@ -164,7 +164,7 @@ def affected(dataset: str, rule: str | None = None) -> tuple[str, ...]:
     return (*found, *(f"board {name}" for name, board in boards().items() if drawn & set(board.charts)))
 
 
-def _read_by(finding: Finding) -> tuple[str, ...]:
+def _read_by(finding: InputFinding) -> tuple[str, ...]:
     """Return the counters from which a verdict or a KPI is computed; none of an alert or a board, which read those."""
     from counterflow.pipelines.rules import rules
 
@@ -187,7 +187,7 @@ def _feeds(dataset: Dataset, arrived: Mapping[str, Arrival]) -> list[Arrival]:
     return [one for one in found if any(source.startswith(of) for source in one.sources)]
 
 
-def _kpis(system: str, arrived: Mapping[str, Arrival], at: datetime) -> Iterator[Finding]:
+def _kpis(system: str, arrived: Mapping[str, Arrival], at: datetime) -> Iterator[InputFinding]:
     for name, dataset in datasets().items():
         if dataset.counts is None and dataset.role != "view":
             continue
@@ -196,7 +196,7 @@ def _kpis(system: str, arrived: Mapping[str, Arrival], at: datetime) -> Iterator
         if not present:
             why = f"no {_required(dataset) or ' or '.join(needed)} arrives"
             advice = f"collect one of: {_sources(needed)}"
-            yield Finding("kpi", name, system, None, "absent", why=why, advice=advice, affects=affects)
+            yield InputFinding("kpi", name, system, None, "absent", why=why, advice=advice, affects=affects)
             continue
         since, newest = min(one.since for one in present), max(one.newest for one in present)
         status, why, advice = "ok", "", ""
@@ -210,10 +210,10 @@ def _kpis(system: str, arrived: Mapping[str, Arrival], at: datetime) -> Iterator
         elif newest < at - STOPPED:
             status, why = "stopped", f"no {' or '.join(needed)} since {newest:%F %T}"
             advice = f"see whether the agent of {system} runs: counterflow sql landing_delay"
-        yield Finding("kpi", name, system, None, status, since, newest, why or None, advice or None, affects)
+        yield InputFinding("kpi", name, system, None, status, since, newest, why or None, advice or None, affects)
 
 
-def _verdicts(client: ClickHouse, arrived: Mapping[str, Mapping[str, Arrival]], at: datetime) -> Iterator[Finding]:
+def _verdicts(client: ClickHouse, arrived: Mapping[str, Mapping[str, Arrival]], at: datetime) -> Iterator[InputFinding]:
     for path in sorted(FOLDER.glob("*.sql")):
         rule = path.stem
         affects = affected("verdict", rule)
@@ -225,17 +225,19 @@ def _verdicts(client: ClickHouse, arrived: Mapping[str, Mapping[str, Arrival]], 
             if status == "ok" and newest < at - STOPPED:
                 status, why = "stopped", f"no interval since {newest:%F %T}"
                 advice = f"see whether the agent of {row['system']} runs: counterflow sql landing_delay"
-            yield Finding("verdict", rule, row["system"], row["entity"], status, since, newest, why, advice, affects)
+            yield InputFinding(
+                "verdict", rule, row["system"], row["entity"], status, since, newest, why, advice, affects
+            )
 
 
-def _verdicts_absent(system: str, arrived: Mapping[str, Arrival]) -> Iterator[Finding]:
+def _verdicts_absent(system: str, arrived: Mapping[str, Arrival]) -> Iterator[InputFinding]:
     from counterflow.pipelines.rules import rules
 
     for name, rule in rules().items():
         needed = inputs(rule.dataset)
         why = f"no {' or '.join(needed)} that the rule judges arrives"
         advice = f"collect one of: {_sources(needed)}"
-        yield Finding(
+        yield InputFinding(
             "verdict", name, system, None, "absent", why=why, advice=advice, affects=affected("verdict", name)
         )
 
@@ -244,14 +246,14 @@ def _sources(names: Collection[str]) -> str:
     return ", ".join(sorted({source for name in names for source in counters_by_source(name, mappings())}))
 
 
-def _superseded(finding: Finding, others: Collection[Finding]) -> bool:
+def _superseded(finding: InputFinding, others: Collection[InputFinding]) -> bool:
     same = (other for other in others if other[:3] == finding[:3])
     return finding.status == "absent" and any(other.status != "absent" for other in same)
 
 
-def _dependents(direct: Collection[Finding]) -> Iterator[Finding]:
+def _dependents(direct: Collection[InputFinding]) -> Iterator[InputFinding]:
     """Yield alerts and boards by system, each with the first status that raises among the findings it depends on."""
-    found: dict[tuple[str, str], list[Finding]] = {}
+    found: dict[tuple[str, str], list[InputFinding]] = {}
     for finding in direct:
         for name in finding.affects:
             found.setdefault((name, finding.system), []).append(finding)
@@ -261,7 +263,9 @@ def _dependents(direct: Collection[Finding]) -> Iterator[Finding]:
         present = [one for one in causes if one.status != "absent"]
         cause = raised or (present[0] if present else causes[0])
         why = None if cause.status == "ok" else f"{cause.subject}: {cause.why}"
-        yield Finding(kind, subject, system, cause.entity, cause.status, cause.since, cause.newest, why, cause.advice)
+        yield InputFinding(
+            kind, subject, system, cause.entity, cause.status, cause.since, cause.newest, why, cause.advice
+        )
 
 
 def _moment(written: str) -> datetime:

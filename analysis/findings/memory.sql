@@ -3,11 +3,11 @@
 SELECT
   system,
   if(least < 5, 'watch', 'note') AS severity,
-  argMin(p.ts, ((free_mb + ifNull(cached_mb, 0)) / size_mb, p.ts)) AS at,
-  concat(toString(round(100 * min((free_mb + ifNull(cached_mb, 0)) / size_mb) AS least, 1)), ' % of ',
-    toString(round(argMax(size_mb, p.ts) / 1024, 1)), ' GB of memory free or cached at the least') AS finding
-FROM counterflow.pool AS p FINAL
-WHERE free_mb IS NOT NULL AND size_mb > 0 AND cached_mb IS NOT NULL
+  argMin(m.ts, (available_pct, m.ts)) AS at,
+  concat(toString(round(min(available_pct) AS least, 1)), ' % of ',
+    toString(round(argMax(size_mb, m.ts) / 1024, 1)), ' GB of memory free or cached at the least') AS finding
+FROM counterflow.memory_use AS m
+WHERE available_pct IS NOT NULL
   AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
   AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
 GROUP BY system

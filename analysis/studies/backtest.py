@@ -11,9 +11,9 @@ from functools import cache, partial
 from typing import NamedTuple
 
 from counterflow.analysis.studies import fitted
-from counterflow.analysis.studies.fitted import Run
-from counterflow.analysis.studies.percentages import change_pct
-from counterflow.analysis.studies.sizing import Interval, capped_rows_per_s, corners, exact, sized, spread, think_s
+from counterflow.analysis.studies.fitted import MirroredRun
+from counterflow.analysis.studies.formulas import change_pct
+from counterflow.analysis.studies.sizing import Estimate, capped_rows_per_s, corners, exact, sized, spread, think_s
 from counterflow.simulate.published import table
 
 LINE_BITS = 100e9
@@ -82,10 +82,10 @@ class Prediction(NamedTuple):
 @cache
 def predictions() -> tuple[Prediction, ...]:
     """Return the predictions of all mirrored runs, in the order of the tables."""
-    return (*(p for run in fitted.runs() for p in _of_run(run)), *_of_port())
+    return (*(p for run in fitted.mirrored_runs() for p in _of_run(run)), *_of_port())
 
 
-def _of_run(run: Run) -> Iterator[Prediction]:
+def _of_run(run: MirroredRun) -> Iterator[Prediction]:
     of = fitted.constants(run)
     nodes = 2 if run.active_active else 1
     think = _think(run)
@@ -106,11 +106,11 @@ def _of_run(run: Run) -> Iterator[Prediction]:
     yield _compared(run.table, run.name, "target CPU", "%", 100 * run.target_busy / run.target_cores, target)
 
 
-def _think(run: Run) -> Interval:
+def _think(run: MirroredRun) -> Estimate:
     """Return the time between two units of a job: exact for users, else from none to that of a set of whole jobs."""
     a_set = math.ceil(run.before.rate * run.before.response_s / run.jobs_before)
     think = think_s(run.before, a_set * run.jobs_before)
-    return exact(think) if run.kind == fitted.USERS else Interval(think / 2, 0.0, think)
+    return exact(think) if run.kind == fitted.USERS else Estimate(think / 2, 0.0, think)
 
 
 def _of_port() -> Iterator[Prediction]:
@@ -146,13 +146,13 @@ def _gbits(rows: float, size: float) -> tuple[float]:
     return (rows * size * 8 / 1e9,)
 
 
-def _around(base: str, predicted: str, of: dict[str, float]) -> Interval:
+def _around(base: str, predicted: str, of: dict[str, float]) -> Estimate:
     """Return the baseline's figure between the extremes of all uncapped runs other than the predicted one."""
     others = [value for key, value in of.items() if key != predicted]
-    return Interval(of[base], min(others), max(others))
+    return Estimate(of[base], min(others), max(others))
 
 
-def _compared(number: str, run: str, what: str, unit: str, printed: float, of: Interval) -> Prediction:
+def _compared(number: str, run: str, what: str, unit: str, printed: float, of: Estimate) -> Prediction:
     name = f"{number}/{run}/{what}"
     half = HALF_DIGIT.get((number, what), HALF_DIGIT.get(("", what), 0.0))
     inside = of.low - half <= printed <= of.high + half

@@ -10,8 +10,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from counterflow.analysis.studies.figures import Figure, Key, Measured
-from counterflow.analysis.studies.percentages import Number, change_pct, difference, per
-from counterflow.analysis.studies.price import price_performance_pct
+from counterflow.analysis.studies.formulas import Number, change_pct, difference, per, price_performance_pct
 
 TABLES = ("throughput", "response", "cpu", "log", "io", "parts", "components", "replication", "price")
 
@@ -30,7 +29,7 @@ class Difference(NamedTuple):
     reason: str | None = None
 
 
-class Row(NamedTuple):
+class ComparedFigure(NamedTuple):
     """One figure of all runs, the baseline first, and one difference per scenario."""
 
     key: Key
@@ -43,7 +42,7 @@ class Comparison(NamedTuple):
     """Compared runs; `warnings` list where they are not comparable, `formulas` how prices were computed."""
 
     runs: tuple[Measured, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[ComparedFigure, ...]
     warnings: tuple[str, ...]
     formulas: tuple[str, ...]
 
@@ -62,11 +61,11 @@ def compare(runs: Sequence[Measured]) -> Comparison:
         some = [figures.get(key) for figures in by_run]
         unit = next(figure.unit for figure in some if figure)
         cells = tuple(figure or Figure(None, unit, reason=ABSENT) for figure in some)
-        rows.append(Row(key, unit, cells, tuple(_difference(cells[0], cell) for cell in cells[1:])))
+        rows.append(ComparedFigure(key, unit, cells, tuple(_difference(cells[0], cell) for cell in cells[1:])))
     return Comparison(tuple(runs), tuple(rows), tuple(_warnings(runs, one_system)), tuple(formulas))
 
 
-def largest(rows: Sequence[Row], top: int) -> list[Row]:
+def largest(rows: Sequence[ComparedFigure], top: int) -> list[ComparedFigure]:
     """Return the rows of each system's `top` components by processor use in any run."""
     most: dict[tuple[str, str], float] = {}
     for row in rows:

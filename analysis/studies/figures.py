@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from counterflow.analysis.studies import work
-from counterflow.analysis.studies.percentages import Number, per, share_pct, total
+from counterflow.analysis.studies import formulas
+from counterflow.analysis.studies.formulas import Number, per, share_pct, total
 from counterflow.analysis.studies.runs import Row, Run, RunError
 from counterflow.collectors.first_snapshot import left_out
 
@@ -309,7 +309,7 @@ def _busy_pct(run: Run, row: Row) -> Number:
     if row["cpu_base"] == "floating":
         busy = total(row["physical_user_cores"], row["physical_sys_cores"])
         of = run.engines.get(row["engine_type"], row["virtual_engines"])
-        return work.busy_pct(row["physical_consumed_cores"] if busy is None else busy, of)
+        return share_pct(row["physical_consumed_cores"] if busy is None else busy, of)
     if row["configured_cpu_ms"]:
         return share_pct(row["cpu_ms"], row["configured_cpu_ms"])
     if row["busy_pct"] is not None:
@@ -324,7 +324,7 @@ def _cores(run: Run, row: Row) -> Number:
         return consumed
     if row["cpu_ms"] is not None:
         return per(row["cpu_ms"], 1000 * row["seconds"])
-    return work.busy_cores(_busy_pct(run, row), _engines(run, row))
+    return formulas.busy_cores(_busy_pct(run, row), _engines(run, row))
 
 
 def _processors(run: Run, did: Work, rows: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
@@ -339,7 +339,7 @@ def _processors(run: Run, did: Work, rows: Sequence[Row]) -> Iterator[tuple[Key,
         yield key._replace(name="busy_pct"), busy
         yield key._replace(name="cores"), cores
         yield key._replace(name="engines"), engines
-        a_unit = work.ms_per_unit(cores.value, did.units_per_s)
+        a_unit = formulas.ms_per_unit(cores.value, did.units_per_s)
         yield key._replace(name="lpar_ms_per_unit"), _made(a_unit, did.a_unit("ms"), cores.reason or did.reason)
 
 
@@ -386,11 +386,11 @@ def _components(
         base = next((row["cpu_base"] for row in some if row["cpu_base"]), None)
         if (system, base) not in bases:
             bases[system, base] = _base(run, base, machines.get(system, ()))
-        shares = [(work.busy_pct(busy, bases[system, base]), seconds) for busy, seconds in samples]
+        shares = [(share_pct(busy, bases[system, base]), seconds) for busy, seconds in samples]
         why = None if intervals else unknown
         yield key._replace(name="cores"), cores
         yield key._replace(name="busy_pct"), mean(shares, "%", why or f"the {base or ''} processors are not counted")
-        a_unit = work.ms_per_unit(cores.value, did.units_per_s)
+        a_unit = formulas.ms_per_unit(cores.value, did.units_per_s)
         yield key._replace(name="ms_per_unit"), _made(a_unit, did.a_unit("ms"), cores.reason or did.reason)
         yield key._replace(name="memory_mb"), mean(((row["memory_mb"], row["seconds"]) for row in some), "MiB")
 
@@ -424,7 +424,7 @@ def _log(did: Work, rows: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
                     yield key._replace(name=name), mean(((row[name], row["seconds"]) for row in of), unit)
             waits = [(per(row["waits_delta"], row["seconds"]), row["seconds"]) for row in of]
             yield key._replace(name="buffer_waits_per_s"), mean(waits, "waits/s")
-        a_unit = work.bytes_per_unit(total(*rates) if rates else None, did.units_per_s)
+        a_unit = formulas.bytes_per_unit(total(*rates) if rates else None, did.units_per_s)
         key = Key("log", system, "", "log_bytes_per_unit")
         yield key, _made(a_unit, did.a_unit("bytes"), did.reason or "no rate of the log, or rates of several kinds")
 
@@ -447,7 +447,7 @@ def _accounts(did: Work, rows: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
     batches = {row["batch_units"] for row in rows if row["batch_units"] is not None}
     if batches:
         rate = None if did.units_per_s is None else 3600 * did.units_per_s
-        hours = work.elapsed(batches.pop(), rate) if len(batches) == 1 else None
+        hours = per(batches.pop(), rate) if len(batches) == 1 else None
         yield Key("throughput", "", "", "batch_h"), _made(hours, "h", did.reason or "several sizes of the batch")
 
 

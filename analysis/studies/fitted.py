@@ -6,7 +6,7 @@ import math
 from functools import cache
 from typing import NamedTuple
 
-from counterflow.analysis.studies.sizing import Interval, Work, added_response_s, spread
+from counterflow.analysis.studies.sizing import Estimate, UnmirroredNode, added_response_s, spread
 from counterflow.simulate.published import Row, table
 
 USERS, SQL = "users", "sql"
@@ -21,7 +21,7 @@ Utilisation becomes processor time by the throughput (7.6.1) or the run time (7.
 """
 
 
-class Run(NamedTuple):
+class MirroredRun(NamedTuple):
     """A printed run with mirroring and its own baseline: units a second, response in s, busy processors.
 
     Parameters
@@ -36,7 +36,7 @@ class Run(NamedTuple):
     name: str
     pool: str
     kind: str
-    before: Work
+    before: UnmirroredNode
     jobs_before: float
     jobs: float
     rate: float
@@ -66,22 +66,22 @@ class Run(NamedTuple):
 class Constants(NamedTuple):
     """What mirroring adds to a unit: processors of both nodes relative to the baseline's, and time, s."""
 
-    growth: Interval
-    target: Interval
-    added_s: Interval
+    growth: Estimate
+    target: Estimate
+    added_s: Estimate
 
 
 @cache
-def runs() -> tuple[Run, ...]:
+def mirrored_runs() -> tuple[MirroredRun, ...]:
     return (*_users(), *_sets("7-2", table("table_7_2")), *_sets("7-3", [_alike(row) for row in table("table_7_3")]))
 
 
-def constants(of: Run) -> Constants:
+def constants(of: MirroredRun) -> Constants:
     """Return the constants for a run, fitted to the other active-passive runs of its pool.
 
     The wait of an active-active run is fitted to all others: both nodes' memory counts there (7.3.6).
     """
-    others = [run for run in runs() if run.pool == of.pool and run != of]
+    others = [run for run in mirrored_runs() if run.pool == of.pool and run != of]
     passive = [run for run in others if not run.active_active]
     added = [run.added_s for run in (others if of.active_active else passive) if run.added_s is not None]
     return Constants(
@@ -92,16 +92,16 @@ def constants(of: Run) -> Constants:
 
 
 @cache
-def processors(like: str) -> tuple[Interval, Interval, str]:
+def processors(like: str) -> tuple[Estimate, Estimate, str]:
     """Return the growth at the source, the part at the target, and where they come from.
 
     `native`: per unit of exposure; `sql`: of a mix like that of case studies 2 and 3, whose exposure is not printed.
     """
     if like == "sql":
-        some = [run for run in runs() if run.kind == SQL and not run.active_active]
+        some = [run for run in mirrored_runs() if run.kind == SQL and not run.active_active]
         where = "spread of the 5 active-passive runs of tables 7-2 and 7-3"
         return spread([run.growth for run in some]), spread([run.target for run in some]), where
-    some = [run for run in runs() if run.kind == USERS]
+    some = [run for run in mirrored_runs() if run.kind == USERS]
     source = [run.growth / EXPOSURE_7_1 for run in some] + [(grown - 1) / share for share, grown in CLIENTS]
     target = [run.target / EXPOSURE_7_1 for run in some]
     where = "spread of the 6 runs of table 7-1; at the source also of 7.6.1, 7.6.2 and 7.6.3"
@@ -109,7 +109,7 @@ def processors(like: str) -> tuple[Interval, Interval, str]:
 
 
 @cache
-def pair_us() -> Interval:
+def pair_us() -> Estimate:
     """Return the mirrored time of a read for update with its change, µs.
 
     High: the whole time of a job for a row in the slowest uncapped run (table 7-4). Low: half of that in the fastest,
@@ -117,7 +117,7 @@ def pair_us() -> Interval:
     """
     times = [1e6 * float(row["jobs"]) / float(row["rows_s"]) for row in table("table_7_4") if not capped(row)]
     low, high = min(times) / 2, max(times)
-    return Interval((low + high) / 2, low, high)
+    return Estimate((low + high) / 2, low, high)
 
 
 @cache
@@ -151,7 +151,7 @@ def name(row: Row) -> str:
     return f"{row['capacity_pct']}-{row['threads']}"
 
 
-def _users() -> list[Run]:
+def _users() -> list[MirroredRun]:
     found = []
     bases = {(r["users"], r["pair"]): r for r in table("table_7_1") if r["scenario"] == "baseline"}
     for row in table("table_7_1"):
@@ -159,12 +159,12 @@ def _users() -> list[Run]:
             continue
         base, users = bases[row["users"], row["pair"]], float(row["users"])
         found.append(
-            Run(
+            MirroredRun(
                 "7-1",
                 f"{row['users']} users, pair {row['pair']}, {row['scenario']}",
                 f"users on pair {row['pair']}",
                 USERS,
-                Work(float(base["throughput"]) / 60, float(base["response_s"]), *_busy(base, "source")),
+                UnmirroredNode(float(base["throughput"]) / 60, float(base["response_s"]), *_busy(base, "source")),
                 users,
                 users,
                 float(row["throughput"]) / 60,
@@ -178,11 +178,11 @@ def _users() -> list[Run]:
     return found
 
 
-def _sets(number: str, rows: list[Row]) -> list[Run]:
+def _sets(number: str, rows: list[Row]) -> list[MirroredRun]:
     base, *mirrored = rows
-    before = Work(float(base["tps"]), float(base["response_ms"]) / 1000, *_busy(base, "source"))
+    before = UnmirroredNode(float(base["tps"]), float(base["response_ms"]) / 1000, *_busy(base, "source"))
     return [
-        Run(
+        MirroredRun(
             number,
             row["scenario"],
             SQL,

@@ -7,6 +7,7 @@ expected value.
 
 from __future__ import annotations
 
+import inspect
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import ROUND_DOWN, Decimal, InvalidOperation
@@ -16,7 +17,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, StrictStr, model_validator
 
-from counterflow.analysis.studies import latency, links, mirror, percentages, price, storage, work
+from counterflow.analysis.studies import formulas, mirror
 from counterflow.base.strict import Strict
 from counterflow.schemas.definition import load_yaml
 from counterflow.simulate.published import Row, table
@@ -26,39 +27,9 @@ PUBLISHED = Path(__file__).parent / "published"
 Kind = Literal["reproduced", "cut", "source_error", "counter_check"]
 
 FORMULAS: dict[str, Callable[..., Any]] = {
-    formula.__name__: formula
-    for formula in (
-        latency.end_to_end,
-        links.bytes_of_gibits,
-        links.bytes_per_message,
-        mirror.distance_us,
-        mirror.row_bytes_per_s,
-        percentages.change_pct,
-        percentages.difference,
-        percentages.per,
-        percentages.reduction_pct,
-        percentages.share_pct,
-        percentages.total,
-        price.performance_per_price_gain_pct,
-        price.price_performance_pct,
-        storage.gb,
-        storage.kib,
-        storage.log_bytes_per_s,
-        storage.mib,
-        storage.pcie_gb_per_s,
-        storage.raid10_bytes,
-        storage.tib,
-        work.busy_cores,
-        work.busy_pct,
-        work.bytes_per_unit,
-        work.cores_needed,
-        work.cores_of_work,
-        work.elapsed,
-        work.mb_of_work,
-        work.ms_per_unit,
-        work.of_millions_per_hour,
-        work.rate,
-    )
+    **{name: formula for name, formula in vars(formulas).items() if inspect.isfunction(formula)},
+    "distance_us": mirror.distance_us,
+    "row_bytes_per_s": mirror.row_bytes_per_s,
 }
 
 # a number, a cell, or one formula with its arguments
@@ -69,7 +40,7 @@ _DUST = 1e-9
 """Tolerance for binary fractions of decimals that lie on a limit."""
 
 
-class Check(Strict):
+class PublishedFigure(Strict):
     """A published figure, or one per row of `each`.
 
     Parameters
@@ -95,7 +66,7 @@ class Check(Strict):
     note: str = ""
 
     @model_validator(mode="after")
-    def _has_one_limit(self) -> Check:
+    def _has_one_limit(self) -> PublishedFigure:
         if (self.published is None) == (self.range is None):
             raise ValueError(f"{self.id}: expected either `published` or `range`")
         if self.range and self.expect != "reproduced":
@@ -105,11 +76,14 @@ class Check(Strict):
 
 class Document(Strict):
     document: str
-    checks: tuple[Check, ...]
+    checks: tuple[PublishedFigure, ...]
 
 
-class Outcome(NamedTuple):
-    """Outcome of one check; `ok`: it is as expected, which for an error of the document means that it differs."""
+class Recomputed(NamedTuple):
+    """A published figure and its recomputation.
+
+    `ok`: it is as expected, which for an error of the document means that it differs.
+    """
 
     document: str
     id: str
@@ -131,7 +105,7 @@ def documents() -> tuple[Document, ...]:
     return tuple(Document.model_validate(load_yaml(text)) for text in texts)
 
 
-def outcomes(facts: Iterable[Document]) -> Iterator[Outcome]:
+def outcomes(facts: Iterable[Document]) -> Iterator[Recomputed]:
     for document in facts:
         for check in document.checks:
             if not check.each:
@@ -143,7 +117,7 @@ def outcomes(facts: Iterable[Document]) -> Iterator[Outcome]:
                     yield _outcome(document.document, check, f"{check.id}/{_row_name(rows[0])}", cells)
 
 
-def totals(found: Iterable[Outcome]) -> dict[str, Any]:
+def totals(found: Iterable[Recomputed]) -> dict[str, Any]:
     """Return the count of each kind; an unexpected outcome counts only in `failed`."""
     every = list(found)
     kinds = [outcome.expect for outcome in every if outcome.ok]
@@ -156,17 +130,17 @@ def totals(found: Iterable[Outcome]) -> dict[str, Any]:
     }
 
 
-def _outcome(document: str, check: Check, name: str, cells: Cells) -> Outcome:
+def _outcome(document: str, check: PublishedFigure, name: str, cells: Cells) -> Recomputed:
     computed = evaluated(check.computed, cells)
     printed = check.published
     if printed is not None and not _is_number(printed):
         printed = _cell(printed, cells)
     ok = computed is not None and _as_expected(check, computed, printed)
     known = (check.what, check.place, check.unit, computed, printed, check.range, check.expect, ok, check.note)
-    return Outcome(document, name, *known)
+    return Recomputed(document, name, *known)
 
 
-def _as_expected(check: Check, computed: float, printed: str | None) -> bool:
+def _as_expected(check: PublishedFigure, computed: float, printed: str | None) -> bool:
     if printed is None:
         low, high = check.range or (computed, computed)
         return low <= computed <= high
@@ -221,7 +195,7 @@ def _cell(reference: str, cells: Cells) -> str:
     return found[0]
 
 
-def _wanted(check: Check) -> set[str]:
+def _wanted(check: PublishedFigure) -> set[str]:
     """Return the columns that a row must have."""
     wanted = set(_references(check.computed))
     return wanted if check.published is None or _is_number(check.published) else wanted | {check.published}

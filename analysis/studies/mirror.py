@@ -16,7 +16,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from counterflow.analysis.studies import fitted, sizing
-from counterflow.analysis.studies.sizing import Interval, exact
+from counterflow.analysis.studies.sizing import Estimate, exact
 
 STUDY = "Mirror Performance"
 
@@ -131,7 +131,7 @@ class Plan(NamedTuple):
     rating: str | None = None
 
 
-class Figure(NamedTuple):
+class MirrorFigure(NamedTuple):
     """A number with its assumption and source; `reason` explains why there is none.
 
     A prediction has limits and their `origin`; `high` is None where nothing limits it.
@@ -155,7 +155,7 @@ class Workload(NamedTuple):
     grouping: str
     name: str
     intervals: int
-    figures: dict[str, Figure]
+    figures: dict[str, MirrorFigure]
 
 
 def study(mixes: Iterable[Mix], plan: Plan) -> list[Workload]:
@@ -186,13 +186,13 @@ def _order(workload: Workload) -> float:
     return (figure.value or 0.0) if figure else 0.0
 
 
-def _exposure(rows: Sequence[Mix]) -> dict[str, Figure]:
+def _exposure(rows: Sequence[Mix]) -> dict[str, MirrorFigure]:
     known = [row for row in rows if row.row_operations is not None]
     total = math.fsum(row.row_operations or 0.0 for row in known)
     exposed = math.fsum(row.exposed or 0.0 for row in known)
     none = "no operations on rows in the intervals whose logical I/O is known" if known else "no logical I/O is known"
     return {
-        "exposure_pct": Figure(
+        "exposure_pct": MirrorFigure(
             100 * exposed / total if total else None,
             "% of operations on rows",
             "reads for update, inserts, updates and deletes are done or locked on both nodes; read-only reads are not",
@@ -213,7 +213,7 @@ def _bound(rows: Sequence[Mix]) -> str | None:
     return "lower bound: reads for update are not counted separately" if reads_unknown else None
 
 
-def _changes(rows: Sequence[Mix], rates: Sequence[float]) -> dict[str, Figure]:
+def _changes(rows: Sequence[Mix], rates: Sequence[float]) -> dict[str, MirrorFigure]:
     assumption = "inserts + other - commits - rollbacks; blocks, not rows, where a file is sequential-only"
     source = "io_mix; QAPMJOBOS JBLWT, JBDBU, JBBCO, JBBRO"
     note = "upper bound: force end of data and releases are in other"
@@ -222,8 +222,8 @@ def _changes(rows: Sequence[Mix], rates: Sequence[float]) -> dict[str, Figure]:
     reason = None if rates else "no interval with its length and its logical I/O"
     note_ = note if rates else None
     return {
-        "row_changes_per_s": Figure(_mean_rate(rows), "rows/s", f"{assumption}; mean", source, note_, reason),
-        "row_changes_peak_per_s": Figure(
+        "row_changes_per_s": MirrorFigure(_mean_rate(rows), "rows/s", f"{assumption}; mean", source, note_, reason),
+        "row_changes_peak_per_s": MirrorFigure(
             max(rates, default=None), "rows/s", f"{assumption}; busiest interval", source, note_, reason
         ),
     }
@@ -243,14 +243,16 @@ def _peak_of_sums(rows: Iterable[Mix]) -> float | None:
     return max(sums.values(), default=None)
 
 
-def _distance(rate: float | None, plan: Plan) -> dict[str, Figure]:
+def _distance(rate: float | None, plan: Plan) -> dict[str, MirrorFigure]:
     delay_us = None if plan.km is None else distance_us(plan.km, plan.round_trips)
     trips = f"{US_PER_KM_ROUND_TRIP:g} µs a km and round trip, {plan.round_trips:g} round trips a row change"
     reason = "the length of the line is not given (--km)" if plan.km is None else None
     wait = None if delay_us is None or rate is None else rate * delay_us / 1e6
     return {
-        "distance_us": Figure(delay_us, "µs a row change", trips, f"{STUDY} 3.4", "2 or more round trips", reason),
-        "distance_wait": Figure(
+        "distance_us": MirrorFigure(
+            delay_us, "µs a row change", trips, f"{STUDY} 3.4", "2 or more round trips", reason
+        ),
+        "distance_wait": MirrorFigure(
             wait,
             "s waited a second",
             "mean row changes/s * that, all jobs of the group together; a serial job that came to 1 has to slow down",
@@ -261,7 +263,7 @@ def _distance(rate: float | None, plan: Plan) -> dict[str, Figure]:
     }
 
 
-def _mirrored(rows: Sequence[Mix]) -> Interval | None:
+def _mirrored(rows: Sequence[Mix]) -> Estimate | None:
     """Return the mirrored operations a second: the mean, and the tenth and ninetieth percentile of the intervals.
 
     None where they are not known, for which `_not_mirrored` has the reason.
@@ -277,10 +279,10 @@ def _mirrored(rows: Sequence[Mix]) -> Interval | None:
     if len(known) == 1:
         return exact(mean)
     tenths = quantiles([rate for rate, _ in known], n=10, method="inclusive")
-    return Interval(mean, min(mean, tenths[0]), max(mean, tenths[-1]))
+    return Estimate(mean, min(mean, tenths[0]), max(mean, tenths[-1]))
 
 
-def _wait(rows: Sequence[Mix], plan: Plan) -> Interval | None:
+def _wait(rows: Sequence[Mix], plan: Plan) -> Estimate | None:
     """Return the wait that mirroring adds to all jobs together, s a second; None where an input is unknown."""
     operations, changes = _mirrored(rows), _mean_rate(rows)
     if operations is None or changes is None or plan.km is None:
@@ -289,7 +291,7 @@ def _wait(rows: Sequence[Mix], plan: Plan) -> Interval | None:
     applied = sizing.apply_time(operations.value, changes, locks, fitted.pair_us())
     trips = sorted((plan.round_trips, max(plan.round_trips, fitted.round_trips())))
     near, far = (changes * distance_us(plan.km, trip) / 1e6 for trip in trips)
-    return Interval(applied.value + (near + far) / 2, applied.low + near, applied.high + far)
+    return Estimate(applied.value + (near + far) / 2, applied.low + near, applied.high + far)
 
 
 def _locks_unknown(rows: Sequence[Mix]) -> bool:
@@ -306,14 +308,14 @@ def _no_wait(rows: Sequence[Mix], plan: Plan) -> str:
     return "the length of the line is not given (--km)" if plan.km is None else _not_mirrored(rows)
 
 
-def _predict(of: Interval | None, unit: str, assumption: str, source: str, origin: str, reason: str) -> Figure:
+def _predict(of: Estimate | None, unit: str, assumption: str, source: str, origin: str, reason: str) -> MirrorFigure:
     if of is None:
-        return Figure(None, unit, assumption, source, None, reason)
+        return MirrorFigure(None, unit, assumption, source, None, reason)
     high = None if math.isinf(of.high) else of.high
-    return Figure(of.value, unit, assumption, source, None, None, of.low, high, origin)
+    return MirrorFigure(of.value, unit, assumption, source, None, None, of.low, high, origin)
 
 
-def _waiting(rows: Sequence[Mix], plan: Plan) -> dict[str, Figure]:
+def _waiting(rows: Sequence[Mix], plan: Plan) -> dict[str, MirrorFigure]:
     operations, wait = _mirrored(rows), _wait(rows, plan)
     pair = fitted.pair_us()
     each = f"{pair.low:.0f} to {pair.high:.0f} µs a read for update with its change, and the distance"
@@ -337,7 +339,7 @@ def _waiting(rows: Sequence[Mix], plan: Plan) -> dict[str, Figure]:
     }
 
 
-def _predicted(rows: Sequence[Mix], plan: Plan) -> dict[str, Figure]:
+def _predicted(rows: Sequence[Mix], plan: Plan) -> dict[str, MirrorFigure]:
     """Return response, throughput and processors of the pair; formulas 5 and 7 to 10 of docs/whatif.md."""
     measured = {
         "--units-per-s": plan.units_per_s,
@@ -350,14 +352,16 @@ def _predicted(rows: Sequence[Mix], plan: Plan) -> dict[str, Figure]:
     missing = [option for option, value in measured.items() if value is None]
     wait = _wait(rows, plan)
     reason = f"not given: {', '.join(missing)}" if missing else _no_wait(rows, plan)
-    found: list[Interval | None] = [None] * 6
+    found: list[Estimate | None] = [None] * 6
     where = ""
     exposed, done = (math.fsum(getattr(r, n) or 0.0 for r in rows) for n in ("exposed", "row_operations"))
     if wait is not None and not done:
         wait, reason = None, "no operations on rows"
     if wait is not None and not missing:
         units, cores = plan.units_per_s or 0.0, plan.cores or 0.0
-        before = sizing.Work(units, (plan.response_ms or 0.0) / 1e3, (plan.busy_pct or 0.0) / 100 * cores, cores)
+        before = sizing.UnmirroredNode(
+            units, (plan.response_ms or 0.0) / 1e3, (plan.busy_pct or 0.0) / 100 * cores, cores
+        )
         growth, target, where = fitted.processors(plan.like or "")
         share = exposed / done if plan.like == "native" else 1.0
         think = sizing.think_s(before, plan.jobs or 0.0)
@@ -384,8 +388,8 @@ def _predicted(rows: Sequence[Mix], plan: Plan) -> dict[str, Figure]:
 
 
 def _pair(
-    before: sizing.Work, think: float, growth: Interval, target: Interval, added_s: Interval, plan: Plan
-) -> list[Interval]:
+    before: sizing.UnmirroredNode, think: float, growth: Estimate, target: Estimate, added_s: Estimate, plan: Plan
+) -> list[Estimate]:
     def figures(growth: float, target: float, added_s: float) -> tuple[float, ...]:
         at = sizing.sized(before, think, growth, added_s, before.cores, capacity=plan.capacity)
         applied = at.rate * before.busy / before.rate * target
@@ -410,7 +414,7 @@ def bytes_per_row_change(row_bytes: float) -> float:
     return BYTES_PER_ROW_CHANGE - MEASURED_ROW_BYTES + row_bytes
 
 
-def _line(peak: float | None, plan: Plan) -> dict[str, Figure]:
+def _line(peak: float | None, plan: Plan) -> dict[str, MirrorFigure]:
     size = bytes_per_row_change(plan.row_bytes)
     gbits = None if peak is None else peak * size * 8 / 1e9
     unknown = "the row changes are not known" if peak is None else None
@@ -430,10 +434,10 @@ def _line(peak: float | None, plan: Plan) -> dict[str, Figure]:
     bandwidth = f"{size:,.0f} bytes a row change: measured {BYTES_PER_ROW_CHANGE:,.0f} at rows of 1,301{other_size}"
     tables = f"{STUDY} 7.5, tables 7-4 and 7-5"
     return {
-        "line_gbits": Figure(
+        "line_gbits": MirrorFigure(
             gbits, "Gb/s each way at the peak", bandwidth, tables, "1,315 to 1,715 in the runs nothing capped", unknown
         ),
-        "line_messages_per_s": Figure(
+        "line_messages_per_s": MirrorFigure(
             None if peak is None else peak * MESSAGES_PER_ROW_CHANGE,
             "messages/s at the peak",
             f"{MESSAGES_PER_ROW_CHANGE:.1f} messages a row change, measured at rows of 1,301",
@@ -441,7 +445,7 @@ def _line(peak: float | None, plan: Plan) -> dict[str, Figure]:
             "the hypervisor caps bytes, not messages",
             unknown,
         ),
-        "line_pct": Figure(
+        "line_pct": MirrorFigure(
             share,
             "% of the line",
             "bandwidth / rate of the port; outbound and inbound are never added",
@@ -449,7 +453,7 @@ def _line(peak: float | None, plan: Plan) -> dict[str, Figure]:
             None,
             no_line,
         ),
-        "capacity_pct": Figure(
+        "capacity_pct": MirrorFigure(
             need,
             "% capacity of the logical port",
             f"share of the line + {plan.headroom_pct:g} % headroom, / {plan.enforcement:g}: a capped port got 0.62 "

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from counterflow.analysis.studies import compare, written
 from counterflow.analysis.studies.words import words
 from counterflow.dashboards.report.figures import Cell, ReportTable, simple
-from counterflow.dashboards.report.pairs import Comparison, Difference, Pair, Topic, Value, bars, spread
+from counterflow.dashboards.report.pairs import DrawnComparison, Pair, Topic, Value, WordedDifference, bars, spread
 
 _TITLES = {"cpu": "Processors", "io": "Disks", "parts": "Parts of the product", "price": "Price"}
 _COMPONENTS = 10
 """Number of components drawn per system, the largest first."""
 
 
-def side_by_side(comparison: compare.Comparison) -> Comparison:
+def side_by_side(comparison: compare.Comparison) -> DrawnComparison:
     """Return the comparison for the report."""
     heads = list(written.header(comparison.runs))
     runs = simple([name.capitalize() for name in heads[0]], [list(head.values()) for head in heads])
@@ -27,21 +27,21 @@ def side_by_side(comparison: compare.Comparison) -> Comparison:
         ]
         pairs = [_pair(row, names) for row in drawn]
         topics.append(Topic(_TITLES.get(name, name.capitalize()), pairs, _table(rows, names)))
-    return Comparison(runs, comparison.warnings, topics)
+    return DrawnComparison(runs, comparison.warnings, topics)
 
 
-def _pair(row: compare.Row, runs: Sequence[str]) -> Pair:
+def _pair(row: compare.ComparedFigure, runs: Sequence[str]) -> Pair:
     values = [Value(one.value, one.sd) for one in row.figures]
     texts = [compare.ABSENT if one.value is None else _spread(one.value, one.sd) for one in row.figures]
     apart = []
     for value, one in zip(values[1:], row.differences, strict=True):
         pct = "" if one.pct is None else f"{one.pct:+.1f} %"
         text = "" if one.value is None else _spread(one.value, spread(values[0], value), sign="+")
-        apart.append(Difference(pct, text))
+        apart.append(WordedDifference(pct, text))
     return Pair(words(row.key.name).text, _of(row), row.unit, bars(runs, values, texts), apart)
 
 
-def _of(row: compare.Row) -> str:
+def _of(row: compare.ComparedFigure) -> str:
     return " · ".join(filter(None, (row.key.system, row.key.of)))
 
 
@@ -51,7 +51,7 @@ def _spread(value: float, sd: float | None, sign: str = "") -> str:
     return text if not sd or sd <= 1e-9 * abs(value) else f"{text} ± {written.worded(float(f'{sd:.2g}'))}"
 
 
-def _table(rows: Sequence[compare.Row], runs: Sequence[str]) -> ReportTable:
+def _table(rows: Sequence[compare.ComparedFigure], runs: Sequence[str]) -> ReportTable:
     several = len(runs) > 2
     head = ["Figure", "Unit"]
     for place, run in enumerate(runs):
@@ -77,6 +77,6 @@ def _table(rows: Sequence[compare.Row], runs: Sequence[str]) -> ReportTable:
     return ReportTable(noted, made)
 
 
-def _note(row: compare.Row) -> str:
+def _note(row: compare.ComparedFigure) -> str:
     reasons = [*(one.reason for one in row.figures), *(one.reason for one in row.differences)]
     return "; ".join(dict.fromkeys(reason for reason in reasons if reason and reason != compare.ABSENT))

@@ -155,14 +155,15 @@ def _once(name: str, system: str, source: str, intervals: list[tuple[float, floa
     for begin, end in intervals:
         if begin - reached > pause:
             raise RunError(
-                f"run `{name}` was recorded more than once on {system} ({source}): until {_iso(reached)}, and again "
-                f"from {_iso(begin)}",
+                f"run `{name}` was recorded more than once on {system} ({source}): until {iso(reached)}, and again "
+                f"from {iso(begin)}",
                 "give begin and end of the intended one in the list `runs` of the site file",
             )
         reached = max(reached, end)
 
 
-def _iso(moment_s: float) -> str:
+def iso(moment_s: float) -> str:
+    """Return seconds since 1970 as a time in UTC."""
     return f"{datetime.fromtimestamp(moment_s, UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 

@@ -15,19 +15,19 @@ from typing import NamedTuple
 _T80 = (3.078, 1.886, 1.638, 1.533, 1.476, 1.440, 1.415, 1.397, 1.383)
 
 
-class Interval(NamedTuple):
+class Estimate(NamedTuple):
     """A figure between its limits; `high` is infinite where nothing limits it."""
 
     value: float
     low: float
     high: float
 
-    def times(self, factor: float) -> Interval:
+    def times(self, factor: float) -> Estimate:
         """Return the interval multiplied by a factor of 0 or more."""
-        return Interval(*(factor * part for part in self)) if factor else exact(0.0)
+        return Estimate(*(factor * part for part in self)) if factor else exact(0.0)
 
 
-class Work(NamedTuple):
+class UnmirroredNode(NamedTuple):
     """A node without mirroring.
 
     Parameters
@@ -52,12 +52,12 @@ class Sized(NamedTuple):
     busy: float
 
 
-def exact(value: float) -> Interval:
+def exact(value: float) -> Estimate:
     """Return an interval without width."""
-    return Interval(value, value, value)
+    return Estimate(value, value, value)
 
 
-def spread(values: Sequence[float], floor: float = 0.0) -> Interval:
+def spread(values: Sequence[float], floor: float = 0.0) -> Estimate:
     """Return the mean with the limits between which the next value lies in 8 of 10 cases (Student).
 
     One value has no spread: its limits are `floor` and infinity.
@@ -70,12 +70,12 @@ def spread(values: Sequence[float], floor: float = 0.0) -> Interval:
         raise ValueError("a spread needs a value")
     mean, n = fmean(values), len(values)
     if n == 1:
-        return Interval(mean, min(floor, mean), math.inf)
+        return Estimate(mean, min(floor, mean), math.inf)
     half = _T80[min(n - 1, len(_T80)) - 1] * stdev(values) * math.sqrt(1 + 1 / n)
-    return Interval(mean, max(floor, mean - half), mean + half)
+    return Estimate(mean, max(floor, mean - half), mean + half)
 
 
-def apply_time(operations: float, changes: float, locks: float, pair_us: Interval) -> Interval:
+def apply_time(operations: float, changes: float, locks: float, pair_us: Estimate) -> Estimate:
     """Return the time that mirroring adds to these operations, s.
 
     Parameters
@@ -87,7 +87,7 @@ def apply_time(operations: float, changes: float, locks: float, pair_us: Interva
     The split of a pair is not published: an operation costs at least half of the least, at most a whole pair.
     """
     low, high = operations * pair_us.low / 2, max(changes, locks) * pair_us.high
-    return Interval((low + high) / 2 / 1e6, low / 1e6, high / 1e6)
+    return Estimate((low + high) / 2 / 1e6, low / 1e6, high / 1e6)
 
 
 def queueing(busy: float, cores: float) -> float:
@@ -96,19 +96,26 @@ def queueing(busy: float, cores: float) -> float:
     return math.inf if share >= 1 else 1 / (1 - share**cores)
 
 
-def added_response_s(before: Work, response_s: float, busy: float, cores: float) -> float | None:
+def added_response_s(before: UnmirroredNode, response_s: float, busy: float, cores: float) -> float | None:
     """Return the wait of a mirrored run beyond the queue for processors, s; None where all were busy."""
     grown = queueing(busy, cores) / queueing(before.busy, before.cores)
     return None if math.isinf(grown) else max(0.0, response_s - before.response_s * grown)
 
 
-def think_s(work: Work, jobs: float) -> float:
+def think_s(work: UnmirroredNode, jobs: float) -> float:
     """Return the time between two units of a job, s: jobs / rate - response; negative where jobs hold several units."""
     return jobs / work.rate - work.response_s
 
 
 def sized(
-    before: Work, think: float, growth: float, added_s: float, cores: float, *, jobs: float = 1.0, capacity: float = 1.0
+    before: UnmirroredNode,
+    think: float,
+    growth: float,
+    added_s: float,
+    cores: float,
+    *,
+    jobs: float = 1.0,
+    capacity: float = 1.0,
 ) -> Sized:
     """Return the node with mirroring: the rate at which the jobs, their response and the processors agree.
 
@@ -138,13 +145,13 @@ def sized(
     return Sized(low, population / low - think if low else math.inf, low * a_unit)
 
 
-def corners(of: Callable[..., Sequence[float]], *inputs: Interval) -> list[Interval]:
+def corners(of: Callable[..., Sequence[float]], *inputs: Estimate) -> list[Estimate]:
     """Return each result of `of` at the inputs' values, with its least and largest over all of their limits."""
     ends: Iterable[tuple[float, ...]] = product(*((i.low, i.high) for i in inputs))
     at = [of(*end) for end in ends]
     value = of(*(i.value for i in inputs))
     limits = [value, *at]
-    return [Interval(value[k], min(r[k] for r in limits), max(r[k] for r in limits)) for k in range(len(value))]
+    return [Estimate(value[k], min(r[k] for r in limits), max(r[k] for r in limits)) for k in range(len(value))]
 
 
 def capped_rows_per_s(capacity_pct: float, enforcement: float, line_bits: float, bytes_a_row: float) -> float:

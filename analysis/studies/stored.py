@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
+
+from counterflow.analysis.studies.figures import SLACK_S, Measured, measured
+from counterflow.analysis.studies.runs import RunError, found
+from counterflow.base.clickhouse import ClickHouse
+from counterflow.base.errors import CounterflowError
 
 QUERIES = Path(__file__).parent / "queries"
 
@@ -14,3 +20,25 @@ OF_A_NAME = frozenset({"labelled", "configured"})
 @cache
 def queries() -> dict[str, str]:
     return {path.stem: path.read_text(encoding="utf-8") for path in sorted(QUERIES.glob("*.sql"))}
+
+
+def read_run(client: ClickHouse, name: str, warm_up_s: float | None = None) -> Measured:
+    """Return a labelled or configured run with its figures.
+
+    Raises
+    ------
+    CounterflowError : there is no such run, or it is ambiguous; exit code 2.
+    """
+    statements = queries()
+    of_run = {"param_run": name}
+    configured = client.rows(statements["configured"], of_run)
+    stated = {line["name"] for line in configured if line["section"] == "run"}
+    labelled = [] if {"begin", "end"} <= stated else client.rows(statements["labelled"], of_run)
+    try:
+        run = found(name, labelled, configured, warm_up_s)
+        begin, end = (datetime.fromtimestamp(s, UTC) for s in (run.begin_s - SLACK_S, run.end_s + 2 * SLACK_S))
+        during = {"param_systems": sorted(run.systems), "param_from": f"{begin:%F %T}", "param_to": f"{end:%F %T}"}
+        rows = {of: client.rows(sql, during) for of, sql in statements.items() if of not in OF_A_NAME}
+        return measured(run, rows)
+    except RunError as error:
+        raise CounterflowError(str(error), hint=error.hint, exit_code=2) from None

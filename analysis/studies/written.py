@@ -6,13 +6,12 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
-from counterflow.analysis.studies.compare import ABSENT, Comparison, Row
+from counterflow.analysis.studies.compare import ABSENT, ComparedFigure, Comparison
 from counterflow.analysis.studies.figures import Figure, Measured
-from counterflow.analysis.studies.percentages import Number
-from counterflow.analysis.studies.price import FORMULA
+from counterflow.analysis.studies.formulas import PRICE_PERFORMANCE, Number
+from counterflow.analysis.studies.runs import iso
 from counterflow.base.inert import inert
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>#|~&])")
@@ -40,12 +39,12 @@ def with_spread(figure: Figure) -> str:
     return f"{worded(figure.value)} ±{deviation} ({worded(figure.low)} to {worded(figure.high)})"
 
 
-def named(row: Row) -> str:
+def named(row: ComparedFigure) -> str:
     return " ".join(filter(None, (row.key.system, row.key.of, row.key.name)))
 
 
-def tables(comparison: Comparison) -> dict[str, list[Row]]:
-    found: dict[str, list[Row]] = {}
+def tables(comparison: Comparison) -> dict[str, list[ComparedFigure]]:
+    found: dict[str, list[ComparedFigure]] = {}
     for row in comparison.rows:
         found.setdefault(row.key.table, []).append(row)
     return found
@@ -56,15 +55,15 @@ def header(runs: Iterable[Measured]) -> Iterator[dict[str, str]]:
         yield {
             "run": run.run.name,
             "systems": ", ".join(run.run.systems),
-            "from": _iso(run.run.begin_s + run.run.warm_up_s),
-            "to": _iso(run.run.end_s),
+            "from": iso(run.run.begin_s + run.run.warm_up_s),
+            "to": iso(run.run.end_s),
             "compared, s": worded(run.run.seconds),
             "warm-up, s": worded(run.run.warm_up_s),
             "work": run.work.unit or "-",
         }
 
 
-def cells(row: Row, runs: Sequence[Measured]) -> Iterator[tuple[str, str]]:
+def cells(row: ComparedFigure, runs: Sequence[Measured]) -> Iterator[tuple[str, str]]:
     """Yield the cells of a row with their headings, numbers formatted: for a terminal and for Markdown."""
     yield "figure", named(row)
     yield "unit", row.unit
@@ -89,7 +88,7 @@ def markdown(comparison: Comparison) -> str:
     for name, rows in tables(comparison).items():
         out += [f"## {name}", "", *_table(dict(cells(row, comparison.runs)) for row in rows), ""]
     if comparison.formulas:
-        out += [_text(FORMULA), "", *(f"- {_text(line)}" for line in comparison.formulas), ""]
+        out += [_text(PRICE_PERFORMANCE), "", *(f"- {_text(line)}" for line in comparison.formulas), ""]
     return "\n".join(out)
 
 
@@ -132,8 +131,8 @@ def as_dict(comparison: Comparison) -> dict[str, Any]:
             {
                 "run": run.run.name,
                 "systems": run.run.systems,
-                "begin": _iso(run.run.begin_s),
-                "end": _iso(run.run.end_s),
+                "begin": iso(run.run.begin_s),
+                "end": iso(run.run.end_s),
                 "warm_up_s": run.run.warm_up_s,
                 "seconds": run.run.seconds,
                 "unit_of_work": run.work.unit or None,
@@ -142,7 +141,7 @@ def as_dict(comparison: Comparison) -> dict[str, Any]:
             for run in comparison.runs
         ],
         "warnings": comparison.warnings,
-        "formulas": [FORMULA, *comparison.formulas] if comparison.formulas else [],
+        "formulas": [PRICE_PERFORMANCE, *comparison.formulas] if comparison.formulas else [],
         "rows": [
             {
                 **row.key._asdict(),
@@ -159,7 +158,3 @@ def as_dict(comparison: Comparison) -> dict[str, Any]:
             for row in comparison.rows
         ],
     }
-
-
-def _iso(moment_s: float) -> str:
-    return f"{datetime.fromtimestamp(moment_s, UTC):%Y-%m-%dT%H:%M:%SZ}"

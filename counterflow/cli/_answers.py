@@ -51,7 +51,8 @@ def show_changes(changes: Sequence[Answer], titles: dict[str, str], statements: 
             for one in of
         ]
         out.print("")
-        out.print(table(rows[:_SHOWN], title=titles[measure]))
+        out.print(wrapped(titles[measure]), style="bold", markup=False)
+        out.print(table(rows[:_SHOWN]))
         if measure in statements:
             out.print(statements[measure], markup=False)
 

@@ -92,13 +92,13 @@ def report(client: ClickHouse, stories: Sequence[Simulated]) -> Report:
     """Return all stories as one report, each with its own boards and period."""
     from counterflow.analysis.studies.compare import compare
     from counterflow.analysis.studies.pictured import side_by_side
-    from counterflow.cli.study.compare import run_of
+    from counterflow.analysis.studies.stored import read_run
     from counterflow.dashboards.report.collect import collect
 
     begin, end = min(one.begin for one in stories), max(one.end for one in stories)
     made = collect(client, begin, end, chapters=[_chapter(one) for one in stories])
     [runs] = [one.story.runs for one in stories if one.story.runs]
-    compared = compare([run_of(client, name) for name in runs])
+    compared = compare([read_run(client, name) for name in runs])
     notes = (f"The demo's stories {GENERATED}: files as the systems write them, simulated from published figures.",)
     return made._replace(comparison=side_by_side(compared), notes=notes)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from counterflow.base.kafka import Kafka
     from counterflow.pipelines.audit.records import Account
-    from counterflow.pipelines.audit.results import Outcome
+    from counterflow.pipelines.audit.results import AuditOutcome
     from counterflow.pipelines.audit.sample import Sampled
 
 
@@ -123,7 +123,7 @@ def _unanswered(kafka: Kafka, error: KafkaException) -> CounterflowError:
     return CounterflowError(f"Kafka at {kafka.bootstrap}: {error.args[0].str()}", hint=UNREACHED, exit_code=2)
 
 
-def _summary(agents: Sequence[Account], sampled: Sequence[Sampled], results: Sequence[Outcome]) -> dict[str, int]:
+def _summary(agents: Sequence[Account], sampled: Sequence[Sampled], results: Sequence[AuditOutcome]) -> dict[str, int]:
     return {
         "acked": sum(agent.acked for agent in agents),
         "landed": sum(agent.landed for agent in agents),
@@ -142,7 +142,7 @@ def _summary(agents: Sequence[Account], sampled: Sequence[Sampled], results: Seq
 def _print(
     agents: Sequence[Account],
     sampled: Sequence[Sampled],
-    results: Sequence[Outcome],
+    results: Sequence[AuditOutcome],
     counts: dict[str, int],
     begin: datetime,
     end: datetime,

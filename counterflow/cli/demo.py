@@ -124,8 +124,8 @@ def _run(
     settings: Any, recordings: list[Path], start: datetime | None, out: Console, seconds: dict[str, float]
 ) -> tuple[bool, dict[str, Any]]:
     from counterflow.analysis.queries import queries, run_stored
-    from counterflow.cli.report import write
     from counterflow.collectors.agent.publish import publish_files
+    from counterflow.dashboards.report.written import write
     from counterflow.stack.account import wait_computed, wait_judged, wait_landed
 
     agent_id = f"demo-{secrets.token_hex(4)}"

@@ -55,8 +55,8 @@ def command(
     Alone: the parts, and whether the input of each verdict, KPI, alert and board arrives. With SYSTEM: published rules
     too, over a representative period. With --at: what changed most on SYSTEM against the quiet time before.
 
-    Exit status 0: nothing calls for action; 1: an input has stopped or lacks, or a rule warns; 2: a part does not work,
-    or nothing was examined.
+    Exit status 0: nothing calls for action; 1: an input is missing or has stopped, or a rule warns; 2: a part does not
+    work, or nothing was examined.
     """
     if at is not None or rule is not None:
         if len(systems) != 1 or (at and rule) or begin or facts_file or (end and (not at or end <= at)):
@@ -102,9 +102,9 @@ def _rules(
     client: ClickHouse, systems: Sequence[str], begin: datetime | None, end: datetime | None, facts: Facts | None
 ) -> Iterator[Answer]:
     from counterflow.analysis.answer import Answer
-    from counterflow.analysis.checks.report import measured, results, with_facts
+    from counterflow.analysis.checks.report import answers, measured, with_facts
 
-    found = [one.answer for one in results(with_facts(measured(client, period(systems, begin, end)), facts, systems))]
+    found = list(answers(with_facts(measured(client, period(systems, begin, end)), facts, systems)))
     yield from found
     why = "no IBM i counters of the system in that period, and no facts about it"
     way_out = command_line("sql systems")

@@ -298,8 +298,8 @@ def _report_unread(read: list[Read], named: tuple[Path, ...]) -> int:
 
 def _write_report(client: ClickHouse, measured: Mapping[str, Measured], found: list[Finding], folder: Path) -> Path:
     from counterflow.analysis.findings import worst_first
-    from counterflow.cli.report import write
     from counterflow.dashboards.report.collect import collect
+    from counterflow.dashboards.report.written import write
     from counterflow.look.chapters import chapters
 
     by_system = worst_first(found)

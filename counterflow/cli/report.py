@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import os
-from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime
-from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
 from counterflow.cli._reader import kept, nothing_recorded, on_option, reader
 from counterflow.cli._times import TIME
-from counterflow.cli.study.compare import run_of
 
 if TYPE_CHECKING:
     from counterflow.analysis.studies.compare import Comparison
     from counterflow.base.clickhouse import ClickHouse
-    from counterflow.dashboards.report.collect import Report
-
-_MOST_AT_ONCE = 4
-"""Drawing processes; each needs 100 MB."""
 
 
 @click.command()
@@ -71,7 +62,9 @@ def command(
     """
     from counterflow.analysis.findings import findings, worst_first
     from counterflow.analysis.studies.compare import compare
+    from counterflow.analysis.studies.stored import read_run
     from counterflow.dashboards.report.collect import collect
+    from counterflow.dashboards.report.written import write
 
     if len(runs) == 1 or len(set(runs)) < len(runs):
         raise click.UsageError("--study needs at least two different runs, the baseline first")
@@ -79,7 +72,7 @@ def command(
     if runs:
         wanted = {"baseline": runs[0], "scenario": runs[1], **wanted}
     with reader() as client:
-        comparison = compare([run_of(client, name) for name in runs]) if runs else None
+        comparison = compare([read_run(client, name) for name in runs]) if runs else None
         first, last = _range(client, systems, begin, end, comparison)
         report = collect(client, first, last, systems, wanted)
         if not report.records and comparison is None:
@@ -151,38 +144,3 @@ def _range(
     if begin >= end:
         raise click.UsageError("--from must be before --to")
     return begin, end
-
-
-def write(report: Report, folder: Path, *, pictures: bool) -> Path:
-    """Write the page and, with `pictures`, each chart as a picture; returns the page's path.
-
-    Raises
-    ------
-    CounterflowError : the disk refuses it, or a library of the report is not installed; exit code 2.
-    """
-    try:
-        return _write(report, folder, pictures=pictures)
-    except OSError as error:  # the error of a full disk names no file
-        what = f"{error.filename or folder}: {error.strerror or error}"
-        raise CounterflowError(what, hint="--out names another folder", exit_code=2) from None
-
-
-def _write(report: Report, folder: Path, *, pictures: bool) -> Path:
-    try:
-        from counterflow.dashboards.report import page
-    except ModuleNotFoundError as missing:
-        raise CounterflowError(
-            f"the report needs {missing.name}, which is not installed",
-            hint="pip install 'counterflow[report]'",
-            exit_code=2,
-        ) from None
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "report.html").write_text(page.html(report), encoding="utf-8")
-    if pictures:
-        (folder / "charts").mkdir(exist_ok=True)
-        # A chart takes 0.25 s of one core, and threads share one. Spawned, since the drawing library has threads.
-        with ProcessPoolExecutor(min(_MOST_AT_ONCE, os.cpu_count() or 1), get_context("spawn")) as pool:
-            for figure, drawn in zip(report.drawn, pool.map(page.pictures, report.drawn), strict=True):
-                for ending, data in drawn.items():
-                    (folder / "charts" / f"{figure.place}.{ending}").write_bytes(data)
-    return folder / "report.html"

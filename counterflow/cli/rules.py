@@ -18,14 +18,11 @@ from counterflow.cli._group import Group
 from counterflow.cli._reader import F, on_option, reader
 from counterflow.cli._table import console, table
 from counterflow.cli._times import TIME
-from counterflow.pipelines.rules import Rule, Verdict, rules, with_settings
+from counterflow.pipelines.rules import Rule, rules, with_settings
 
 if TYPE_CHECKING:
-    from counterflow.analysis.score import Judged
+    from counterflow.analysis.replay import Given
     from counterflow.pipelines.rules.learned import Limit
-
-# the judged entity, its interval, and the columns printed beside the verdict
-Given = tuple[tuple[str, ...], Any, dict[str, Any]]
 
 
 class RuleName(click.ParamType[Rule[Any, Any, Any]]):
@@ -100,6 +97,8 @@ def replay(
 
     With --score, one line for each set of parameters: precision, recall, minutes of lead and of false alarm.
     """
+    from counterflow.analysis.replay import replayed
+
     parameters = _parameters(rule, settings)
     if sweeps and spells is None:
         raise click.UsageError("--sweep goes with --score")
@@ -110,11 +109,8 @@ def replay(
         if spells is not None:
             _print(list(_scores(rule, settings, sweeps, given, spells)), as_json)
         return
-    judged = _replayed(rule, parameters, _given_rows(rule, source, begin, end))
-    if as_json:
-        sys.stdout.buffer.writelines(_json_lines(judged))
-    else:
-        _print(list(judged), as_json)
+    rows = replayed(rule, parameters, _given_rows(rule, source, begin, end))
+    _print(rows, as_json)
 
 
 @command.command()
@@ -134,19 +130,13 @@ def learn(
 
     A learned limit warns at most. One that --site has written is configured: it may be critical from then on.
     """
+    from counterflow.analysis.replay import learned
+
     if site is not None and rule.name != "log_ceiling":
         raise click.BadParameter("the site file has ceilings of logs alone", param_hint="--site")
     parameters = _parameters(rule, settings)
-    states: dict[tuple[str, ...], Any] = {}
-    found: dict[Any, tuple[Limit, datetime]] = {}
-    for entity, interval, _ in _given_rows(rule, source, begin, end):
-        states[entity], _ = rule.judge(parameters, states.get(entity, rule.start), interval)
-        limit = rule.learned(parameters, states[entity])
-        if limit is not None:
-            found[entity, states[entity].learned.configuration] = limit, interval.ts
     rows = []
-    for (entity, configuration), (limit, ts) in found.items():
-        row = dict(zip(rule.entity, entity, strict=False)) | dict(zip(rule.configuration, configuration, strict=False))
+    for row, limit, ts in learned(rule, parameters, _given_rows(rule, source, begin, end)):
         rows.append({**row, "until": ts.astimezone(UTC).isoformat(), **limit.as_json(rule.learned_as)})
         if site is not None and limit.usable:
             _write_ceiling(site, row, ts, limit)
@@ -168,33 +158,27 @@ def _write_ceiling(site: Path, row: dict[str, Any], ts: datetime, limit: Limit) 
 def _given_rows(
     rule: Rule[Any, Any, Any], source: BinaryIO | None, begin: datetime | None, end: datetime | None
 ) -> Iterator[Given]:
+    from counterflow.analysis.replay import read_lines, read_stored
+
     if source is not None and begin is None and end is None:
-        return _lines(rule, source.name, source)
+        return read_lines(rule, source.name, source)
     if source is None and begin is not None and end is not None:
         if end <= begin:
             raise click.BadParameter(f"{end} is not after {begin}", param_hint="--to")
-        return _stored(rule, begin, end)
+        with reader() as client:
+            return iter(read_stored(rule, client, begin, end))
     raise click.UsageError("give either --input FILE or both --from and --to")
-
-
-def _judged(rule: Rule[Any, Any, Any], parameters: Any, rows: Iterable[Given]) -> Iterator[Judged]:
-    from counterflow.analysis.score import Judged
-
-    states: dict[tuple[str, ...], Any] = {}
-    for entity, interval, _ in rows:
-        states[entity], verdict = rule.judge(parameters, states.get(entity, rule.start), interval)
-        alarm = str(verdict.state) in rule.alarms
-        yield Judged(entity[0], entity[1], interval.ts, interval.interval_s or 0.0, str(verdict.state), alarm)
 
 
 def _scores(
     rule: Rule[Any, Any, Any], settings: tuple[str, ...], sweeps: tuple[str, ...], rows: list[Given], spells: Path
 ) -> Iterator[dict[str, Any]]:
+    from counterflow.analysis.replay import judged
     from counterflow.analysis.score import read_spells, score
 
     labelled = read_spells(spells)
     for point in product(*(_values(sweep) for sweep in sweeps)):
-        found = score(_judged(rule, _parameters(rule, (*settings, *point)), rows), labelled)
+        found = score(judged(rule, _parameters(rule, (*settings, *point)), rows), labelled)
         figures = {name: round(v, 4) if isinstance(v, float) else v for name, v in found._asdict().items()}
         yield {**dict(setting.split("=", 1) for setting in point), **figures}
 
@@ -216,6 +200,7 @@ def _draw(rule: Rule[Any, Any, Any], parameters: Any, rows: list[Given], picture
     """Draw the states of each entity as bars over time."""
     import vl_convert
 
+    from counterflow.analysis.replay import judged
     from counterflow.dashboards.definition import looks
 
     values = [
@@ -225,7 +210,7 @@ def _draw(rule: Rule[Any, Any, Any], parameters: Any, rows: list[Given], picture
             "entity": f"{one.system} / {one.entity}",
             "state": one.state,
         }
-        for one in _judged(rule, parameters, rows)
+        for one in judged(rule, parameters, rows)
     ]
     colours = {state: looks().colours[looks().states[state]] for state in rule.states}
     picture.write_text(
@@ -252,56 +237,6 @@ def _draw(rule: Rule[Any, Any, Any], parameters: Any, rows: list[Given], picture
     )
 
 
-def _replayed(rule: Rule[Any, Any, Any], parameters: Any, rows: Iterator[Given]) -> Iterator[dict[str, Any]]:
-    """Judge each row with the state of its entity; yield the columns to print."""
-    states: dict[tuple[str, ...], Any] = {}
-    for entity, interval, shown in rows:
-        verdict: Verdict
-        states[entity], verdict = rule.judge(parameters, states.get(entity, rule.start), interval)
-        shown["state"], shown["signal"], shown["stale"], shown["reason"], _ = verdict
-        yield shown
-
-
-def _lines(rule: Rule[Any, Any, Any], name: str, lines: Iterable[bytes]) -> Iterator[Given]:
-    """Read JSON lines of a file; blank ones are skipped."""
-    for number, line in enumerate(lines, 1):
-        if line.isspace():
-            continue
-        place = f"{name}:{number}"
-        try:
-            columns = orjson.loads(line)
-        except orjson.JSONDecodeError as error:
-            raise CounterflowError(f"{place}: expected a JSON object, found {error}", exit_code=2) from None
-        if not isinstance(columns, dict):
-            raise CounterflowError(f"{place}: expected a JSON object, found {line[:80]!r}", exit_code=2)
-        yield _given(rule, columns, place)
-
-
-def _given(rule: Rule[Any, Any, Any], columns: dict[str, Any], place: str) -> Given:
-    """Return the entity and interval of a row by column name, and the columns to print."""
-    try:
-        shown = {column: columns.get(column) for column in ("ts", *rule.entity)}
-        return rule.entity_of(columns), rule.interval(columns), shown
-    except ValueError as error:
-        raise CounterflowError(f"{place}: {error}", hint="fix or remove it", exit_code=2) from None
-
-
-def _stored(rule: Rule[Any, Any, Any], begin: datetime, end: datetime) -> Iterator[Given]:
-    """Read the rows that the rule's job judges, in order of time; columns are named as in the JSON lines."""
-    from counterflow.pipelines.jobs import all_jobs
-
-    order = ", ".join(("ts", *rule.entity, *([rule.kind] if rule.kind else [])))
-    statement = f"SELECT * FROM ({all_jobs()[rule.name].batch}) ORDER BY {order}"
-    times = {
-        f"param_{name}": f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S}"
-        for name, moment in (("from", begin), ("to", end))
-    }
-    with reader() as client:
-        rows = client.rows(statement, {**times, "date_time_output_format": "iso"})
-    for columns in rows:
-        yield _given(rule, columns, f"counterflow.{rule.dataset}, {columns['ts']}")
-
-
 def _parameters(rule: Rule[Any, Any, Any], settings: tuple[str, ...]) -> Any:
     pairs = {}
     for setting in settings:
@@ -315,12 +250,10 @@ def _parameters(rule: Rule[Any, Any, Any], settings: tuple[str, ...]) -> Any:
         raise click.BadParameter(str(error), param_hint="--set") from None
 
 
-def _print(rows: list[dict[str, Any]], as_json: bool) -> None:
+def _print(rows: Iterable[dict[str, Any]], as_json: bool) -> None:
+    """Print rows as they come as JSON lines; as a table, which needs them all, once they are complete."""
     if as_json:
-        sys.stdout.buffer.writelines(_json_lines(rows))
+        sys.stdout.buffer.writelines(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
     else:
-        console().print(table(rows) if rows else "no rows")
-
-
-def _json_lines(rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
-    return (orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
+        shown = list(rows)
+        console().print(table(shown) if shown else "no rows")

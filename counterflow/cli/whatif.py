@@ -6,6 +6,8 @@ import math
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -29,42 +31,6 @@ class _Number(click.FloatRange):
         """Return the number, or fail: `nan` passes a range check, since every comparison with it is false."""
         number = float(super().convert(value, param, ctx))
         return self.fail(f"{value} is not a number", param, ctx) if math.isnan(number) else number
-
-
-_MIXES = """
-SELECT
-  ts, interval_s, system, grouping, name, reads, read_for_update, inserts, other, commits, rollbacks, exposure_pct,
-  modify_basis
-FROM counterflow.io_mix FINAL
-WHERE grouping IN ('partition', {grouping:String}) AND ts >= {from:DateTime64(3)} AND ts < {to:DateTime64(3)}
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-ORDER BY system, grouping, name, ts
-"""
-
-
-_LANDED = """
-SELECT system, max(km) AS km, max(gbits) AS line_gbits
-FROM (
-  SELECT toString(system) AS system, argMax(toFloat64OrNull(config.value), ts) AS km, NULL AS gbits
-  FROM counterflow.config FINAL
-  WHERE (section, name) IN (('mirror', 'distance_km'), ('labels', 'mirror_distance_km'))
-  GROUP BY system
-  UNION ALL
-  -- of the ports below the links of Db2 Mirror; where none is known, of the logical ports, if they agree
-  SELECT
-    toString(system), NULL,
-    if(
-      countIf(link_type != 'logical_port') > 0, argMaxIf(line_bits_s, ts, link_type != 'logical_port'),
-      if(min(line_bits_s) = max(line_bits_s), max(line_bits_s), NULL)
-    ) / 1e9
-  FROM counterflow.link_load FINAL
-  WHERE link_type IN ('nrg', 'rdma_link', 'logical_port') AND line_bits_s IS NOT NULL
-  GROUP BY system
-)
-WHERE empty({systems:Array(String)}) OR has({systems:Array(String)}, system)
-GROUP BY system
-"""
-"""What landed of the line between the nodes: it is looked for before it is asked for."""
 
 
 @click.group(cls=Group)
@@ -190,22 +156,29 @@ def _answer(
     as_json: bool,
 ) -> None:
     """Print the figures `names` of the chosen workloads; those that have none of them are left out."""
+    from counterflow.analysis.studies import mixes
     from counterflow.analysis.studies.mirror import as_dict, study
 
-    settings: Settings = {**period(systems, begin, end), "param_grouping": grouping}
-    plans: dict[str, Plan] = {}
-    if file is None:
-        mixes, plans = _measured(settings, plan, names)
-        read = mixes
+    line: dict[str, dict[str, float]] = {}
+    if file:
+        read = list(mixes.read_file(file))
+        chosen = [mix for mix in read if mixes.is_wanted(mix, systems, begin, end, grouping)]
     else:
-        read = list(_of_file(file))
-        mixes = [m for m in read if _wanted(m, systems, begin, end) and m.grouping in ("partition", grouping)]
-    systems_read = sorted({mix.system for mix in mixes})
-    found = [
-        one
-        for system in systems_read
-        for one in study([mix for mix in mixes if mix.system == system], plans.get(system, plan))
-    ]
+        settings: Settings = {**period(systems, begin, end), "param_grouping": grouping}
+        with reader() as client:
+            chosen = read = mixes.read_stored(client, settings)
+            line = mixes.read_line(client, settings)
+    needed = "line_gbits" if "line_gbits" in names else "km"
+    found = []
+    for system, of_system in groupby(sorted(chosen, key=attrgetter("system")), attrgetter("system")):
+        landed = line.get(system, {}).get(needed)
+        if landed is not None and getattr(plan, needed) is None:
+            option = needed.replace("_", "-")
+            click.echo(f"note: {system}: {option} {landed:g}, as it landed; --{option} replaces it", err=True)
+            of_plan = plan._replace(km=landed) if needed == "km" else plan._replace(line_gbits=landed)
+        else:
+            of_plan = plan
+        found += study(list(of_system), of_plan)
     if not found:
         raise _nothing(file, read)
     figures = ({name: figure for name, figure in w.figures.items() if name in names} for w in found)
@@ -216,44 +189,6 @@ def _answer(
         sys.stdout.buffer.writelines(orjson.dumps(as_dict(w), option=orjson.OPT_APPEND_NEWLINE) for w in asked)
     else:
         _print(asked, top)
-
-
-def _measured(settings: Settings, plan: Plan, names: Collection[str]) -> tuple[list[Mix], dict[str, Plan]]:
-    """Return the mixes, and the plan of each system, with what landed of its line where the plan leaves that open."""
-    from counterflow.analysis.studies.mirror import Mix
-
-    with reader() as client:
-        mixes = [*map(Mix.model_validate, client.rows(_MIXES, settings))]
-        plans = {}
-        for row in client.rows(_LANDED, settings):
-            asked = ("line_gbits",) if "line_gbits" in names else ("km",)
-            open_ = {name: row[name] for name in asked if getattr(plan, name) is None and row[name]}
-            plans[row["system"]] = plan._replace(**open_)
-            for name, value in open_.items() if any(mix.system == row["system"] for mix in mixes) else ():
-                option = name.replace("_", "-")
-                click.echo(f"note: {row['system']}: {option} {value:g}, as it landed; --{option} replaces it", err=True)
-    return mixes, plans
-
-
-def _of_file(path: Path) -> Iterator[Mix]:
-    from pydantic import ValidationError
-
-    from counterflow.analysis.studies.mirror import Mix
-
-    try:
-        lines = path.read_bytes().splitlines()
-    except OSError as error:
-        raise CounterflowError(f"{path}: {error.strerror}", exit_code=2) from None
-    for number, line in enumerate(lines, 1):
-        try:
-            if line.strip():
-                yield Mix.model_validate_json(line)
-        except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(map(str, first["loc"])) or "the line"
-            raise CounterflowError(
-                f"{path}:{number}: {place}: {first['msg']}", hint="docs/whatif.md lists the names", exit_code=2
-            ) from None
 
 
 def _nothing(file: Path | None, read: list[Mix]) -> CounterflowError:
@@ -269,12 +204,6 @@ def _nothing(file: Path | None, read: list[Mix]) -> CounterflowError:
     first, last = (of(mix.ts for mix in read).isoformat() for of in (min, max))
     hint = f"it has rows of {systems} from {first} to {last}, with the grouping {groupings}"
     return CounterflowError(f"{file}: {error} and grouping", hint=hint, exit_code=2)
-
-
-def _wanted(mix: Mix, systems: tuple[str, ...], begin: datetime | None, end: datetime | None) -> bool:
-    return (
-        (not systems or mix.system in systems) and (begin is None or mix.ts >= begin) and (end is None or mix.ts < end)
-    )
 
 
 def _print(found: list[Workload], top: int) -> None:

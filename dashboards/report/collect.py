@@ -28,8 +28,8 @@ from counterflow.dashboards.frames import Result
 from counterflow.dashboards.macros import All, Range, bucket_s, expand
 from counterflow.dashboards.report.figures import Cell, ReportFigure, ReportTable, figure_of, simple, state_cell
 from counterflow.dashboards.report.fitting import fits, platforms
-from counterflow.dashboards.report.pairs import Comparison
-from counterflow.dashboards.report.specs import Spell, state_colour
+from counterflow.dashboards.report.pairs import DrawnComparison
+from counterflow.dashboards.report.specs import ShadedSpell, state_colour
 from counterflow.dashboards.report.words import figure, length, plain
 from counterflow.dashboards.server import fetch
 
@@ -155,7 +155,7 @@ class Report(NamedTuple):
     quality: ReportTable
     anomalies: int
     sources: ReportTable
-    comparison: Comparison | None = None
+    comparison: DrawnComparison | None = None
     notes: Sequence[str] = ()
     findings: Sequence[Any] = ()
 
@@ -365,7 +365,7 @@ class _Scope:
         begin, end = max(self._shown.begin, begin - around), min(self._shown.end, end + around)
         shown = Range(begin, end, bucket_s(begin, end, POINTS // 2, step_s))
         sql = expand(chart.query, shown, {"system": [row["system"]], "entity": row["entity"]})
-        spell = Spell(row["begin_ms"], row["end_ms"], state_colour(str(row["state"])))
+        spell = ShadedSpell(row["begin_ms"], row["end_ms"], state_colour(str(row["state"])))
         try:
             made = figure_of(chart, sql, fetch(self._client, sql), shown, spell, step_s)
         except ClickHouseError:

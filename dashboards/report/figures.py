@@ -69,7 +69,7 @@ class ReportFigure(NamedTuple):
 
 
 def figure_of(
-    chart: Chart, sql: str, result: Result, shown: Range, spell: specs.Spell | None = None, usual_s: int = 0
+    chart: Chart, sql: str, result: Result, shown: Range, spell: specs.ShadedSpell | None = None, usual_s: int = 0
 ) -> ReportFigure:
     """Return a chart with its rows, over time with a spell shaded; instead of rows that cannot be drawn, the reason.
 
@@ -106,7 +106,7 @@ def _over(shown: Range, **more: Any) -> dict[str, Any]:
 
 
 def _over_time(
-    made: ReportFigure, over: Drawn, shown: Range, bridge_ms: float, spell: specs.Spell | None
+    made: ReportFigure, over: Drawn, shown: Range, bridge_ms: float, spell: specs.ShadedSpell | None
 ) -> ReportFigure:
     rows, parts = [], []
     units = {series.unit for series in over.series}
@@ -146,10 +146,7 @@ def _over_time(
 
 def table(chart: Chart, result: Result, most: int = MOST_ROWS) -> ReportTable:
     """Return rows in words, without the columns that serve Grafana's links alone."""
-    hidden = {column for link in chart.links for column in link.variables.values() if column.endswith("_ms")}
-    hidden |= {link.by for link in chart.links}
-    hidden |= {"from_ms", "to_ms"} if any(link.pad for link in chart.links) else set()
-    kept = [(at, column) for at, column in enumerate(result.columns) if column.name not in hidden]
+    kept = [(at, column) for at, column in enumerate(result.columns) if column.name not in chart.for_links]
     units = {AXIS: "count", **{name: known.unit for name, known in chart.series.items() if known.unit}}
     heads = {"name": "Name", "time": "From", "time_end": "Until", "entity": "Of", "state": "State"}
     rows = []

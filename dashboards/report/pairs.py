@@ -28,7 +28,7 @@ class Bar(NamedTuple):
     high: float | None = None
 
 
-class Difference(NamedTuple):
+class WordedDifference(NamedTuple):
     """The difference of a run to the baseline in words: in percent, and in the unit with its spread."""
 
     pct: str
@@ -42,7 +42,7 @@ class Pair(NamedTuple):
     of: str
     unit: str
     bars: Sequence[Bar]
-    differences: Sequence[Difference]
+    differences: Sequence[WordedDifference]
 
 
 class Topic(NamedTuple):
@@ -53,7 +53,7 @@ class Topic(NamedTuple):
     table: ReportTable
 
 
-class Comparison(NamedTuple):
+class DrawnComparison(NamedTuple):
     """Runs, the baseline first, with warnings to read before they are compared."""
 
     runs: ReportTable

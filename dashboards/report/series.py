@@ -7,15 +7,14 @@ from itertools import cycle, islice
 from typing import Any, NamedTuple
 
 from counterflow.dashboards.colour import faint
-from counterflow.dashboards.definition import Chart, looks
-from counterflow.dashboards.definition import Series as Known
+from counterflow.dashboards.definition import Chart, Series, looks
 from counterflow.dashboards.frames import Field, Frame
 from counterflow.dashboards.largest import OTHERS
 from counterflow.dashboards.report.words import ms, number, plain
 from counterflow.dashboards.shapes import MOST_SERIES
 
 
-class Series(NamedTuple):
+class DrawnSeries(NamedTuple):
     """A series as it is drawn; `values` has one for each time, None where it is unknown."""
 
     name: str
@@ -31,7 +30,7 @@ class Drawn(NamedTuple):
     """Series over the same times, ends of their intervals in milliseconds; `left_out` counts those left out."""
 
     times_ms: Sequence[int]
-    series: Sequence[Series]
+    series: Sequence[DrawnSeries]
     left_out: int = 0
 
 
@@ -46,17 +45,17 @@ def drawn(chart: Chart, frame: Frame) -> Drawn:
     names = [field.name for field in fields if field.name != OTHERS]
     colours = dict(zip(names, sequence(len(names)) if chart.ordered else palette(len(names)), strict=True))
     made = [
-        _series(chart, field, chart.series.get(field.name, Known()), colours)
+        _series(chart, field, chart.series.get(field.name, Series()), colours)
         for field in fields
         if any(value is not None for value in field.values)
     ]
     return Drawn([ms(time) for time in frame.times], made, left_out)
 
 
-def _series(chart: Chart, field: Field, known: Known, colours: dict[str, str]) -> Series:
+def _series(chart: Chart, field: Field, known: Series, colours: dict[str, str]) -> DrawnSeries:
     colour = looks().colours[known.colour or "unknown"] if known.colour or field.name == OTHERS else colours[field.name]
     stacked = chart.shape != "lines" and not known.unstacked
-    return Series(field.name, colour, known.unit or chart.unit, field.values, stacked, known.right, known.dashed)
+    return DrawnSeries(field.name, colour, known.unit or chart.unit, field.values, stacked, known.right, known.dashed)
 
 
 def _largest(fields: Sequence[Field], *, stacked: bool) -> tuple[list[Field], int]:
@@ -108,7 +107,7 @@ def _mixed(colour: str, other: int, share: float) -> str:
     return "#" + "".join(f"{round(part * (1 - share) + other * share):02X}" for part in parts)
 
 
-def runs(
+def unbroken(
     times_ms: Sequence[int], values: Sequence[float | None], bridge_ms: float
 ) -> Iterator[list[tuple[int, float]]]:
     """Yield the points of each unbroken line; a line ends where no point follows within `bridge_ms`."""

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 from counterflow.dashboards.definition import Chart, looks
 from counterflow.dashboards.frames import Result
 from counterflow.dashboards.macros import Range
-from counterflow.dashboards.report.series import Drawn, Series, palette, runs
+from counterflow.dashboards.report.series import Drawn, DrawnSeries, palette, unbroken
 from counterflow.dashboards.report.words import mentions, ms, number, plain
 
 Json = dict[str, Any]
@@ -51,7 +51,7 @@ CONFIG: Json = {
 }
 
 
-class Spell(NamedTuple):
+class ShadedSpell(NamedTuple):
     """A stretch of time to shade, milliseconds since 1970, and its colour."""
 
     begin_ms: int
@@ -59,7 +59,7 @@ class Spell(NamedTuple):
     colour: str
 
 
-def over_time(chart: Chart, drawn: Drawn, shown: Range, bridge_ms: float, spell: Spell | None = None) -> Json:
+def over_time(chart: Chart, drawn: Drawn, shown: Range, bridge_ms: float, spell: ShadedSpell | None = None) -> Json:
     """Return bars, areas and lines over the whole range that is shown, with a spell shaded behind them.
 
     A line continues for `bridge_ms` without a point: see `bridge`.
@@ -264,7 +264,7 @@ def _timed(spec: Json, shown: Range) -> Json:
     return {**spec, "params": [*spec["params"], {"name": "from", "value": begin}, {"name": "until", "value": end}]}
 
 
-def _shade(spell: Spell) -> Json:
+def _shade(spell: ShadedSpell) -> Json:
     row = {"from": spell.begin_ms, "until": spell.end_ms}
     mark = {"type": "rect", "clip": True, "opacity": 0.18}
     encoding = {"x": {"field": "from", "title": None}, "x2": {"field": "until"}, "color": {"value": spell.colour}}
@@ -288,11 +288,11 @@ def _scale_of(keys: Iterable[Key]) -> Json:
     return {"domain": list(colours), "range": list(colours.values())}
 
 
-def _key(series: Series) -> Key:
+def _key(series: DrawnSeries) -> Key:
     return Key(series.name, series.colour, "square" if series.stacked else "dashed" if series.dashed else "line")
 
 
-def _stack(chart: Chart, drawn: Drawn, stack: Sequence[Series], bucket_ms: int) -> list[Json]:
+def _stack(chart: Chart, drawn: Drawn, stack: Sequence[DrawnSeries], bucket_ms: int) -> list[Json]:
     if not stack:
         return []
     values: list[Json] = [
@@ -322,12 +322,12 @@ def _stack(chart: Chart, drawn: Drawn, stack: Sequence[Series], bucket_ms: int) 
     return [{"data": {"values": values}, "transform": transform, "mark": mark, "encoding": encoding}]
 
 
-def _lines(chart: Chart, drawn: Drawn, lines: Sequence[Series], bucket_ms: int, bridge_ms: float) -> list[Json]:
+def _lines(chart: Chart, drawn: Drawn, lines: Sequence[DrawnSeries], bucket_ms: int, bridge_ms: float) -> list[Json]:
     made = []
     for series in lines:
         values: list[Json] = [
             {"at": at, "series": series.name, "run": run, "value": _short(value)}
-            for run, points in enumerate(runs(drawn.times_ms, series.values, bridge_ms))
+            for run, points in enumerate(unbroken(drawn.times_ms, series.values, bridge_ms))
             for at, value in ((points[0][0] - bucket_ms, points[0][1]), *points)
         ]
         mark: Json = {"type": "line", "interpolate": "step-before", "strokeWidth": 2, "clip": True}
@@ -351,7 +351,7 @@ def _threshold(at: float, text: str, colour: str) -> Json:
     return {"data": {"values": [{}]}, "layer": [rule, above], "encoding": {**height, "color": {"value": colour}}}
 
 
-def _axis(chart: Chart, series: Sequence[Series]) -> Json:
+def _axis(chart: Chart, series: Sequence[DrawnSeries]) -> Json:
     stacked = [
         sum(value or 0 for value in values) for values in zip(*(s.values for s in series if s.stacked), strict=True)
     ]
@@ -363,7 +363,7 @@ def _axis(chart: Chart, series: Sequence[Series]) -> Json:
     return {"axis": axis, "title": _axis_title(chart, chart.unit), "scale": _scale(lowest, greatest)}
 
 
-def _right_axis(series: Sequence[Series]) -> Json:
+def _right_axis(series: Sequence[DrawnSeries]) -> Json:
     greatest = max(value for one in series for value in one.values if value is not None)
     unit = looks().units[series[0].unit]
     top = max(100.0, greatest) if unit.grafana == "percent" else greatest

@@ -52,7 +52,7 @@ FULL JOIN
 _SETTINGS: Settings = {"join_use_nulls": 1, "max_execution_time": 60}
 
 
-class Difference(NamedTuple):
+class WrongFigure(NamedTuple):
     """One figure of one result; None is null or a missing result."""
 
     key: dict[str, Any]
@@ -61,7 +61,7 @@ class Difference(NamedTuple):
     recomputed: str | None
 
 
-class Outcome(NamedTuple):
+class AuditOutcome(NamedTuple):
     """The audit of one dataset.
 
     Of `checked` results, `wrong` differ, are absent (`missing`) or should not exist. `pending` results differ too, but
@@ -73,7 +73,7 @@ class Outcome(NamedTuple):
     wrong: int
     missing: int
     pending: int
-    differences: tuple[Difference, ...]
+    differences: tuple[WrongFigure, ...]
 
 
 def audited() -> dict[str, Job]:
@@ -81,7 +81,9 @@ def audited() -> dict[str, Job]:
     return {dataset: job for job in all_jobs().values() if job.step is None for dataset in job.writes}
 
 
-def compare(client: ClickHouse, dataset: str, begin: datetime, end: datetime, late: datetime, show: int = 5) -> Outcome:
+def compare(
+    client: ClickHouse, dataset: str, begin: datetime, end: datetime, late: datetime, show: int = 5
+) -> AuditOutcome:
     """Compare the results of a dataset whose intervals end from `begin` up to, but excluding, `end`.
 
     Each query covers a day, or less where a day exceeds the server's limits.
@@ -98,7 +100,7 @@ def compare(client: ClickHouse, dataset: str, begin: datetime, end: datetime, la
     statement = _statement(client, dataset)
     key, unsure_from = datasets()[dataset].key, int(late.timestamp())
     checked = wrong = missing = pending = 0
-    differences: list[Difference] = []
+    differences: list[WrongFigure] = []
 
     def query(begin: datetime, end: datetime) -> dict[str, Any]:
         wire = {**_SETTINGS, "param_from": literal(begin), "param_to": literal(end), "param_late": unsure_from}
@@ -106,7 +108,7 @@ def compare(client: ClickHouse, dataset: str, begin: datetime, end: datetime, la
         if counts["wrong"] and (left := show - len(differences)) > 0:
             rows = client.rows(_DIFFERENCES.format(statement=statement, key=_key(dataset), show=left), wire)
             differences.extend(
-                Difference({name: row[name] for name in key}, row["column"], row["stored"], row["recomputed"])
+                WrongFigure({name: row[name] for name in key}, row["column"], row["stored"], row["recomputed"])
                 for row in rows
             )
         return counts
@@ -116,7 +118,7 @@ def compare(client: ClickHouse, dataset: str, begin: datetime, end: datetime, la
         wrong += counts["wrong"]
         missing += counts["missing"]
         pending += counts["pending"]
-    return Outcome(dataset, checked, wrong, missing, pending, tuple(differences))
+    return AuditOutcome(dataset, checked, wrong, missing, pending, tuple(differences))
 
 
 _COUNTS = """

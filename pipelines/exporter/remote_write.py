@@ -31,7 +31,7 @@ _HEADERS = {
 _LITERAL = 60 << 10
 
 
-class Series(NamedTuple):
+class Sample(NamedTuple):
     """A sample of a series: its labels with `__name__`, sorted by name, and milliseconds since 1970."""
 
     labels: tuple[tuple[str, str], ...]
@@ -39,16 +39,16 @@ class Series(NamedTuple):
     ts_ms: int
 
 
-def series(families: Iterable[Metric]) -> Iterator[Series]:
+def series(families: Iterable[Metric]) -> Iterator[Sample]:
     """Yield the samples that have a time; a label without a value is none (Prometheus remote write 1.0, "Labels")."""
     for family in families:
         for sample in family.samples:
             if sample.timestamp is not None:
                 labels = (("__name__", sample.name), *((name, text) for name, text in sample.labels.items() if text))
-                yield Series(tuple(sorted(labels)), sample.value, round(float(sample.timestamp) * 1000))
+                yield Sample(tuple(sorted(labels)), sample.value, round(float(sample.timestamp) * 1000))
 
 
-def encode(samples: Iterable[Series]) -> bytes:
+def encode(samples: Iterable[Sample]) -> bytes:
     """Return a `WriteRequest` (Prometheus, prompb/remote.proto), in blocks of snappy that hold literals alone."""
     request = b"".join(
         _field(1, b"".join(_field(1, _field(1, name.encode()) + _field(2, text.encode())) for name, text in one.labels)

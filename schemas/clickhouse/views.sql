@@ -260,6 +260,32 @@ ALTER TABLE counterflow.processor_load {on_cluster}
   COMMENT COLUMN `consumed_cores` 'Physical processors that the partition consumed. [cores; gauge; null: not reported]',
   COMMENT COLUMN `entitled_pct` 'consumed_cores as a share of entitled_cores. [%; percent; null: one of them is null]';
 
+-- What programs could still get of real memory: what is free, and the caches that the system gives up for them.
+CREATE OR REPLACE VIEW counterflow.memory_use {on_cluster} AS
+SELECT
+  ts, interval_s, system, size_mb, free_mb, cached_mb, buffers_mb,
+  if(
+    process_pct IS NOT NULL, size_mb * (100 - process_pct - system_pct) / 100,
+    free_mb + cached_mb + coalesce(buffers_mb, 0)
+  ) AS available_mb,
+  greatest(size_mb - available_mb, 0) AS used_mb,
+  100 * available_mb / nullIf(size_mb, 0) AS available_pct
+FROM counterflow.pool FINAL
+WHERE pool = 'memory'
+COMMENT 'Real memory of a system with Linux or AIX at the end of an interval: what is used, and what is available.';
+
+ALTER TABLE counterflow.memory_use {on_cluster}
+  COMMENT COLUMN `ts` 'End of the interval, UTC.',
+  COMMENT COLUMN `interval_s` 'Length of the interval. [s; gauge; null: the inputs give no length]',
+  COMMENT COLUMN `system` 'Name of the system.',
+  COMMENT COLUMN `size_mb` 'Real memory. [MB of 1,048,576 bytes; gauge; null: not reported]',
+  COMMENT COLUMN `free_mb` 'Free memory. [MB of 1,048,576 bytes; gauge; null: not reported]',
+  COMMENT COLUMN `cached_mb` 'Page cache. [MB of 1,048,576 bytes; gauge; null: not Linux]',
+  COMMENT COLUMN `buffers_mb` 'Buffers. [MB of 1,048,576 bytes; gauge; null: not Linux]',
+  COMMENT COLUMN `available_mb` 'Free memory, page cache and buffers (Linux); what neither processes nor the kernel hold (AIX). [MB of 1,048,576 bytes; gauge; null: a part is not reported]',
+  COMMENT COLUMN `used_mb` 'What programs and the kernel hold: the memory that is not available. [MB of 1,048,576 bytes; gauge; null: size_mb or available_mb is null]',
+  COMMENT COLUMN `available_pct` 'available_mb as a share of size_mb. [%; percent; null: one of them is null]';
+
 -- One branch per grouping: a predicate on the grouping leaves one of them to read, whereas ARRAY JOIN made seven rows of
 -- each before the predicate was evaluated.
 CREATE OR REPLACE VIEW counterflow.job_group {on_cluster} AS

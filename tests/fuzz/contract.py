@@ -50,7 +50,7 @@ def check(name: str, content: bytes) -> None:
     # The bytes decide where the input is cut, so that a failure repeats.
     digest = hashlib.blake2b(content, digest_size=8).digest()
     cut = int.from_bytes(digest[:4]) % (len(content) + 1)
-    _resume(name, content, cut, whole, (1 + digest[4], 1 + 16 * digest[5]))
+    check_cut(name, content, cut, (1 + digest[4], 1 + 16 * digest[5]), whole)
 
 
 def check_every_line_end(name: str, content: bytes) -> None:
@@ -58,13 +58,16 @@ def check_every_line_end(name: str, content: bytes) -> None:
     whole = parse(name, content)
     cut = 0
     while cut := content.find(b"\n", cut) + 1:
-        _resume(name, content, cut, whole)
+        check_cut(name, content, cut, whole=whole)
 
 
-def _resume(name: str, content: bytes, cut: int, whole: list[Item], sizes: tuple[int, int] = (HEAD, HEAD)) -> None:
+def check_cut(
+    name: str, content: bytes, cut: int, sizes: tuple[int, int] = (HEAD, HEAD), whole: list[Item] | None = None
+) -> None:
+    """Read `content` up to `cut` as a file that grows, then the rest, in reads of at most `sizes`: it is the whole."""
     first = parse(name, content[:cut], complete=False, size=sizes[0])
     rest = parse(name, content, at=newest_position(first), size=sizes[1])
-    assert found(first) + found(rest) == found(whole), f"cut at {cut}"
+    assert found(first) + found(rest) == found(parse(name, content) if whole is None else whole), f"cut at {cut}"
 
 
 def _judge(items: list[Item], size: int) -> None:

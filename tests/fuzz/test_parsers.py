@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterflow.collectors.formats import formats
-from tests.fuzz.contract import check, check_every_line_end, seeds
+from tests.fuzz.contract import check, check_cut, check_every_line_end, seeds
 
 NAMES = sorted(formats())
 SMALL = 4_000
@@ -29,6 +29,14 @@ def test_golden_inputs_and_the_corpus_hold(name: str) -> None:
         except Exception as error:
             error.add_note(path)
             raise
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(data=st.data())
+def test_an_input_that_is_cut_anywhere_is_read_as_the_whole(name: str, data: st.DataObject) -> None:
+    content = data.draw(st.sampled_from([content for content in seeds(name).values() if len(content) < 20_000]))
+    sizes = st.integers(1, 200)
+    check_cut(name, content, data.draw(st.integers(0, len(content))), (data.draw(sizes), data.draw(sizes)))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterflow.collectors.formats import formats
+from counterflow.collectors.formats import formats, recognise
+from counterflow.collectors.reading import HEAD_BYTES
 from counterflow.collectors.records import Context, Position, Reason, Reject
 from counterflow.schemas import agreement
 from counterflow.schemas.definition import datasets
@@ -26,6 +27,25 @@ def test_case(case: Case) -> None:
         # row by row, so that a failure shows the first difference, not a wall of text
         for at, rows in enumerate(zip_longest(found.get(frame, ()), expected.get(frame, ())), 1):
             assert rows[0] == rows[1], f"{case.file}: {case.name}: {frame}, row {at}"
+
+
+NAME_OR_SETTINGS_DECIDE = {
+    *("db2_log_csv/no_header", "ibmi_tables/json_of_mapepire", "ibmi_tables/qapmsm_introspected"),
+    *("ibmi_tables/workbook", "site/bad_no_site", "wrkdsksts/columns_run_together_in_every_line"),
+}
+"""Cases whose content alone shows no format."""
+
+
+@pytest.mark.parametrize("format", formats())
+def test_a_format_recognises_what_it_reads(format: str) -> None:
+    read_cases = [case for case in cases(format) if any("fields" in row for row in case.expected)]
+    unknown = {case.name for case in read_cases if recognise(case.input[:HEAD_BYTES]) is not formats()[format]}
+    assert unknown == {name for name in NAME_OR_SETTINGS_DECIDE if name.startswith(f"{format}/")}
+
+
+@pytest.mark.parametrize("head", [b"", b"\x00" * 500, b"<html>", b"AAA batteries, four", b'{"samples": []}'])
+def test_no_format_recognises_anything_else(head: bytes) -> None:
+    assert recognise(head) is None
 
 
 def test_every_format_has_cases() -> None:

@@ -18,7 +18,7 @@ import pytest
 
 from counterflow.base.clickhouse import ClickHouse, Settings
 from counterflow.pipelines.audit.records import Account, accounts
-from counterflow.pipelines.audit.results import NOT_AUDITED, Outcome, audited, compare
+from counterflow.pipelines.audit.results import NOT_AUDITED, AuditOutcome, audited, compare
 from counterflow.pipelines.audit.sample import Sampled, frames
 from counterflow.pipelines.audit.sample import compare as sampled
 from counterflow.pipelines.jobs import all_jobs
@@ -73,14 +73,14 @@ def fill(client: ClickHouse, name: str) -> Results:
     return results
 
 
-def compared(client: ClickHouse, dataset: str, late: datetime | None = None) -> Outcome:
+def compared(client: ClickHouse, dataset: str, late: datetime | None = None) -> AuditOutcome:
     return compare(client, dataset, BEGIN, END, late or datetime.now(UTC) + timedelta(hours=1))
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_right_results_are_found_right(client: ClickHouse, name: str) -> None:
     for dataset, rows in fill(client, name).items():
-        assert compared(client, dataset) == Outcome(dataset, len(rows), 0, 0, 0, ())
+        assert compared(client, dataset) == AuditOutcome(dataset, len(rows), 0, 0, 0, ())
 
 
 def test_a_changed_a_missing_and_a_superfluous_result_are_found(client: ClickHouse) -> None:

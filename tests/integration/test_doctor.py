@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from counterflow.analysis.doctor import Finding, examine
+from counterflow.analysis.doctor import InputFinding, examine
 from counterflow.base.clickhouse import ClickHouse
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
@@ -39,7 +39,7 @@ def wire(system: str, **columns: Any) -> dict[str, Any]:
     return {"system": system, "link_type": "nrg", "link": "MIRROR_DATABASE", "n": 1, "hops": "", **columns}
 
 
-def verdicts(found: list[Finding], rule: str) -> dict[str, Finding]:
+def verdicts(found: list[InputFinding], rule: str) -> dict[str, InputFinding]:
     return {one.system: one for one in found if (one.kind, one.subject) == ("verdict", rule) and one.status != "absent"}
 
 

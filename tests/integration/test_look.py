@@ -644,7 +644,7 @@ SHORT = {
 
 def test_captures_with_system_names_show_the_cap_with_the_hmc_and_what_is_missing_without(tmp_path: Path) -> None:
     files, kept = tmp_path / "files", tmp_path / "kept"
-    made = counterflow("study", "study", "simulate", "sriov-story", "--out", files, home=tmp_path)
+    made = counterflow("study", "simulate", "sriov-story", "--out", files, home=tmp_path)
     assert made.returncode == 0, made.stderr
     for path in files.glob("*/*_LINK_INFO.csv"):
         heading, _, rows = path.read_text(encoding="utf-8").partition("\n")
@@ -718,7 +718,7 @@ def test_a_published_rule_that_warns_by_counters_alone_is_a_finding(tmp_path: Pa
     assert "batch_faulting" in warned
     assert warned <= {one["name"] for one in found}
     [faulting] = [one["finding"] for one in found if one["name"] == "batch_faulting"]
-    assert faulting.startswith("batch faulting of pool 2: 47.1 % of run time")
+    assert faulting.startswith("batch faulting of pool 2: 47.09 % of run time")
 
 
 def test_what_landed_of_the_line_is_not_asked_for_and_every_judged_link_is_in_the_timeline(tmp_path: Path) -> None:

@@ -191,8 +191,12 @@ def test_jobs_are_listed_cancelled_and_submitted_again(over_tls: StackSettings) 
     before = listed()
     assert {name: state for name, (state, _) in before.items()} == dict.fromkeys(all_jobs(), "RUNNING")
     assert counterflow(over_tls, "jobs", "cancel", "io_mix").stdout == "io_mix cancelled\n"
-    until(lambda: listed()["io_mix"][0] == "RUNNING", 60)  # by the part that watches
-    assert listed()["io_mix"][1] != before["io_mix"][1]
+
+    def is_back() -> bool:  # by the part that watches
+        state, job_id = listed().get("io_mix", ("", ""))
+        return state == "RUNNING" and job_id != before["io_mix"][1]
+
+    until(is_back, 60)
     assert counterflow(over_tls, "jobs", "submit", "io_mix").stdout == "io_mix running\n"
 
 

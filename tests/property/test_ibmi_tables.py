@@ -123,12 +123,6 @@ def test_damage_never_raises_and_stays_where_it_is(file: str, data: st.DataObjec
     assert all(item.line <= content.count(b"\n") + 1 for item in items if isinstance(item, Reject))
 
 
-@given(content=st.binary(max_size=400), file=st.sampled_from(["QAPMDISK.csv", "QAPMCONF.csv", "QAPMNRG.csv", "x"]))
-def test_anything_is_read_or_refused(content: bytes, file: str) -> None:
-    FORMAT.recognises(content)
-    parse(content, file)
-
-
 def test_a_half_that_comes_late_is_read_with_the_first() -> None:
     """QAPMJOBMI was read alone; QAPMJOBOS comes later and yields the whole jobs, in any number of steps."""
     first = WHOLE["QAPMJOBMI.csv"]

@@ -91,16 +91,6 @@ def test_judging_again_or_with_the_state_carried_as_json_gives_the_same(interval
     assert judged(intervals) == judged(intervals) == judged(intervals, carried=True)
 
 
-@given(series(), st.data())
-def test_a_series_judged_in_two_parts_gives_the_same(intervals: list[LogInterval], data: st.DataObject) -> None:
-    cut = data.draw(st.integers(0, len(intervals)))
-    state = RULE.start
-    for interval in intervals[:cut]:
-        state, _ = RULE.judge(Parameters(), state, interval)
-    carried = LogState.of_json(orjson.loads(orjson.dumps(state.as_json())))
-    assert judged(intervals)[cut:] == judged(intervals[cut:], carried)
-
-
 @given(series())
 def test_every_verdict_is_whole(intervals: list[LogInterval]) -> None:
     for verdict in judged(intervals):

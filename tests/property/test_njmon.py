@@ -1,7 +1,8 @@
-"""Whatever is cut out of a njmon file or written into it, nothing is raised, and a resumed parse yields the rest."""
+"""Whatever is cut out of a njmon file or written into it, nothing is raised and the other samples are read."""
 
 from __future__ import annotations
 
+import io
 from datetime import UTC
 
 import orjson
@@ -10,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterflow.collectors.formats.njmon import FORMAT
-from counterflow.collectors.records import Context, Item, Position, Record, Reject, singly
-from tests.golden.cases import golden
-from tests.support.streams import Trickle, found, newest_position
+from counterflow.collectors.records import Context, Item, Record, Reject, singly
+from tests.support.streams import found
 
 
 def sample(loop: int, *, text: str = "rw") -> dict[str, object]:
@@ -35,29 +35,17 @@ WHOLE = {
     "array": b'{\n  "samples": [\n' + b",\n".join(TEXTS["array"]) + b" ]\n}\n",
     "lines": b"\n".join(TEXTS["lines"]) + b"\n",
 }
-NIMON = golden("njmon/nimon").input
 ENDS = {form: [WHOLE[form].index(text) + len(text) for text in texts] for form, texts in TEXTS.items()}
 
 
-def parse(content: bytes, *, complete: bool = True, position: Position | None = None, size: int = 2**16) -> list[Item]:
-    context = Context("file", UTC, complete=complete)
-    return list(singly(FORMAT.parse(Trickle(content, size), context, position)))
+def parse(content: bytes) -> list[Item]:
+    return found(list(singly(FORMAT.parse(io.BytesIO(content), Context("file", UTC)))))
 
 
 @pytest.mark.parametrize("form", WHOLE)
 def test_both_forms_hold_the_same_records(form: str) -> None:
-    assert found(parse(WHOLE[form])) == found(parse(WHOLE["lines"]))
+    assert parse(WHOLE[form]) == parse(WHOLE["lines"])
     assert not [item for item in parse(WHOLE[form]) if isinstance(item, Reject)]
-
-
-@pytest.mark.parametrize("form", [*WHOLE, "nimon"])
-@given(data=st.data())
-def test_a_split_anywhere_changes_nothing(form: str, data: st.DataObject) -> None:
-    content = WHOLE.get(form, NIMON)
-    cut = data.draw(st.integers(0, len(content)))
-    first = parse(content[:cut], complete=False, size=data.draw(st.integers(1, 200)))
-    position = newest_position(first)
-    assert found(first) + found(parse(content, position=position)) == found(parse(content))
 
 
 @pytest.mark.parametrize("form", WHOLE)
@@ -86,4 +74,4 @@ def test_damage_anywhere_raises_nothing_and_spares_the_other_samples(form: str, 
 @given(st.binary(max_size=300))
 def test_anything_may_follow(tail: bytes) -> None:
     content = WHOLE["lines"] + tail
-    assert found(parse(WHOLE["lines"])) == [item for item in found(parse(content)) if isinstance(item, Record)]
+    assert parse(WHOLE["lines"]) == [item for item in parse(content) if isinstance(item, Record)]

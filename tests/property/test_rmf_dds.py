@@ -1,4 +1,4 @@
-"""Responses of a DDS: however they are joined, split or damaged."""
+"""Responses of a DDS: however they are joined or damaged."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterflow.collectors.formats import formats, recognise
 from counterflow.collectors.formats.rmf_dds import FORMAT, newest
 from counterflow.collectors.formats.rmf_dds.xml import decode
 from counterflow.collectors.records import Context, Item, Position, Record, Reject
 from tests.golden.cases import golden
-from tests.support.streams import Trickle, found, newest_position
+from tests.support.streams import Trickle
 
 INPUTS = ["text_between_responses", "json_lines", "interval_late", "no_data", "xml_appended_and_cut"]
 
@@ -49,16 +48,6 @@ def sysinfo(end: datetime, gcp_pct: float) -> dict[str, Any]:
 def test_entities_are_not_expanded() -> None:
     with pytest.raises(ValueError, match="entities of its own"):
         decode('<!DOCTYPE ddsml [<!ENTITY a "aaaa">]><ddsml>&a;&a;</ddsml>')
-
-
-@pytest.mark.parametrize("case", INPUTS)
-@given(data=st.data())
-def test_a_split_anywhere_changes_nothing(case: str, data: st.DataObject) -> None:
-    content = golden(f"rmf_dds/{case}").input
-    cut = data.draw(st.integers(0, len(content)))
-    first = parse(content[:cut], complete=False, size=data.draw(st.integers(1, 200)))
-    position = newest_position(first)
-    assert found(first) + found(parse(content, position=position)) == found(parse(content))
 
 
 @pytest.mark.parametrize("case", INPUTS)
@@ -112,11 +101,6 @@ def test_however_responses_are_joined_their_figures_are_the_same(
     rows = [(row["ts"], row["interval_s"], row["busy_pct"]) for row in records(items, "system_cpu")]
     assert rows == [(f"{end:%Y-%m-%dT%H:%M:%S}Z", 60, share) for end, share in zip(ends, shares, strict=True)]
     assert [item for item in items if isinstance(item, Reject)] == []
-
-
-@pytest.mark.parametrize("case", ["sysinfo", "array_of_responses", "no_data"])
-def test_it_is_recognised(case: str) -> None:
-    assert recognise(golden(f"rmf_dds/{case}").input[:65_536]) is formats()[FORMAT.name]
 
 
 def test_an_interval_without_data_yet_differs_from_one_with_data() -> None:

@@ -1,21 +1,19 @@
-"""Prints and displays of WRKDSKSTS: intervals against an independent computation, splits and damage anywhere."""
+"""Prints of WRKDSKSTS: intervals against an independent computation."""
 
 from __future__ import annotations
 
-import json
+import io
 from datetime import UTC
 from typing import Any
 
-import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterflow.collectors.formats import formats, recognise
 from counterflow.collectors.formats.wrkdsksts import FORMAT
-from counterflow.collectors.records import Context, Item, Position, Record, Reject
-from tests.support.streams import Trickle, found
-from tests.support.wrkdsksts_text import FIRST_VIEW, GERMAN, SECOND_VIEW, Unit, printed, row, screen, states
+from counterflow.collectors.records import Context, Item, Record, Reject
+from tests.support.streams import found
+from tests.support.wrkdsksts_text import GERMAN, Unit, printed
 
 UNITS = [
     Unit(1, 14.2, 8.5, 9.1, 5.1, 7.2, 10.8, 3),
@@ -23,47 +21,21 @@ UNITS = [
     Unit(3, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, protection=""),
 ]
 LATER = [unit._replace(io=2 * unit.io, reads=2 * unit.reads, writes=2 * unit.writes) for unit in UNITS]
-TEXTS = {
-    "prints": printed(UNITS, 300, page_length=2)
+PRINTS = (
+    printed(UNITS, 300, page_length=2)
     + printed(LATER, 600, time="18:55:00", words=GERMAN, comma=True, control=True, page_length=2)
-    + printed(UNITS, 120, time="19:00:00"),
-    "displays": screen([*FIRST_VIEW, *(row(u, states=False) for u in UNITS)], 300)
-    + screen([*SECOND_VIEW, *(states(u) for u in UNITS)], 300)
-    + screen([*FIRST_VIEW, *(row(u, states=False) for u in LATER)], 600, time="18:55:00"),
-}
+    + printed(UNITS, 120, time="19:00:00")
+)
 
 
-def parse(content: bytes, *, complete: bool = True, position: Position | None = None, size: int = 2**16) -> list[Item]:
-    return list(FORMAT.parse(Trickle(content, size), Context("file", UTC, complete=complete), position))
+def parse(content: bytes) -> list[Item]:
+    return found(list(FORMAT.parse(io.BytesIO(content), Context("file", UTC))))
 
 
 def disks(content: str) -> list[dict[str, Any]]:
     items = parse(content.encode())
     assert [item for item in items if isinstance(item, Reject)] == []
     return [item.fields for item in items if isinstance(item, Record) and item.dataset == "disk"]
-
-
-@pytest.mark.parametrize("form", TEXTS)
-@given(data=st.data())
-def test_a_split_anywhere_changes_nothing(form: str, data: st.DataObject) -> None:
-    content = TEXTS[form].encode()
-    cut = data.draw(st.integers(0, len(content)))
-    first = parse(content[:cut], complete=False, size=data.draw(st.integers(1, 200)))
-    position = next((item for item in reversed(first) if isinstance(item, Position)), None)
-    if position is not None:
-        position = Position(**json.loads(json.dumps(orjson.loads(orjson.dumps(position)))))
-    assert found(first) + found(parse(content, position=position)) == found(parse(content))
-
-
-@pytest.mark.parametrize("form", TEXTS)
-@given(data=st.data())
-def test_damage_anywhere_raises_nothing(form: str, data: st.DataObject) -> None:
-    content = bytearray(TEXTS[form].encode())
-    begin = data.draw(st.integers(0, len(content) - 1))
-    content[begin : begin + data.draw(st.integers(0, 40))] = data.draw(st.binary(max_size=40))
-    for item in parse(bytes(content)):
-        if isinstance(item, Record):
-            orjson.dumps(item.fields)
 
 
 tenths = st.integers(0, 9999).map(lambda number: number / 10)
@@ -116,13 +88,8 @@ def test_columns_that_run_together_are_cut_where_they_end_elsewhere() -> None:
     assert found["reads"] == pytest.approx(999_999.9 * 300)
 
 
-@pytest.mark.parametrize("text", TEXTS.values())
-def test_it_is_recognised(text: str) -> None:
-    assert recognise(text.encode()) is formats()[FORMAT.name]
-
-
 @given(st.binary(max_size=300))
 def test_anything_may_follow(tail: bytes) -> None:
-    whole = found(parse(TEXTS["prints"].encode()))
-    records = [item for item in found(parse(TEXTS["prints"].encode() + tail)) if isinstance(item, Record)]
+    whole = parse(PRINTS.encode())
+    records = [item for item in parse(PRINTS.encode() + tail) if isinstance(item, Record)]
     assert records[: len(whole)] == whole

@@ -55,7 +55,7 @@ def until(condition: Callable[[], Any], seconds: float = 30, log: Path | None = 
     deadline = time.monotonic() + seconds
     while not (result := condition()):
         assert time.monotonic() < deadline, log.read_text() if log else "not in time"
-        time.sleep(0.1)
+        time.sleep(0.02)
     return result
 
 

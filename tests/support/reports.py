@@ -12,8 +12,8 @@ from counterflow.dashboards.frames import Column, Result
 from counterflow.dashboards.macros import Range
 from counterflow.dashboards.report.collect import BoardRow, PlacedFigure, Report, Section, Verdict
 from counterflow.dashboards.report.figures import ReportFigure, figure_of, simple, state_cell
-from counterflow.dashboards.report.pairs import Comparison, Difference, Pair, Topic, Value, bars
-from counterflow.dashboards.report.specs import Spell
+from counterflow.dashboards.report.pairs import DrawnComparison, Pair, Topic, Value, WordedDifference, bars
+from counterflow.dashboards.report.specs import ShadedSpell
 
 BEGIN = datetime(2026, 5, 4, 8, tzinfo=UTC)
 END = BEGIN + timedelta(hours=12)
@@ -86,16 +86,16 @@ def table_of(chart: Chart) -> Result:
     return Result(columns, [row("PROD01", "CAPPED", 7.3), row("PROD02", "OK", 2.1), row(EVIL, "LIKELY, WARNING", 1)])
 
 
-def compared() -> Comparison:
+def compared() -> DrawnComparison:
     """Return three runs with one figure, which the last run lacks."""
     runs = ["without", "with", EVIL]
     values = [Value(2.1, 0.4), Value(2.6, 0.3), Value(None)]
     drawn = bars(runs, values, ["2.1 ± 0.4", "2.6 ± 0.3", "not in this run"])
-    differences = [Difference("+23.8 %", "+0.5 ± 0.5"), Difference("", "")]
+    differences = [WordedDifference("+23.8 %", "+0.5 ± 0.5"), WordedDifference("", "")]
     pair = Pair("Processors used", f"PROD01 · {EVIL}", "cores", drawn, differences)
     head = ["Figure", "Unit", *(f"{what} of {run}" for run in runs for what in ("Mean", "Spread", "Lowest to highest"))]
     row = ["Processors used", "ms/transaction", *(["1,234.5", "± 120", "1,100 to 1,400"] * 3)]
-    return Comparison(
+    return DrawnComparison(
         simple(["Run"], [[run] for run in runs]), ["lengths differ"], [Topic("CPU", [pair], simple(head, [row]))]
     )
 
@@ -130,7 +130,7 @@ def report(figures: int = 30) -> Report:
     ]
     evidence = {"What follows": [("moved pct", "98.7 %"), ("capacity pct", "50 %"), (EVIL, EVIL)]}
     judged = verdict_charts()["roce_cap"]
-    spell = Spell(int((BEGIN + timedelta(hours=5)).timestamp()) * 1000, int(END.timestamp()) * 1000, "#C8283C")
+    spell = ShadedSpell(int((BEGIN + timedelta(hours=5)).timestamp()) * 1000, int(END.timestamp()) * 1000, "#C8283C")
     drawn = figure_of(judged, "SELECT 1", wide(judged), SHOWN, spell)._replace(place="verdict-0")
     verdicts = [
         Verdict(

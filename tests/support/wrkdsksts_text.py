@@ -1,11 +1,11 @@
-"""Text in the layout of WRKDSKSTS, made here: no verbatim print or screen is public (format `wrkdsksts`).
+"""Text in the layout of WRKDSKSTS, made here: no verbatim print is public (format `wrkdsksts`).
 
 The order of records and columns is that of IBM's JTOpenLite; the widths are ours.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 
@@ -26,7 +26,6 @@ class Unit(NamedTuple):
     asp: int = 1
     protection: str = "MRR"
     state: str = "ACTIVE"
-    compression: str = ""
 
 
 ENGLISH = ("Disk Status", "Elapsed time . . . . . . :", "System name . . . . :", "Page")
@@ -40,13 +39,13 @@ def number(value: float, comma: bool = False) -> str:
     return written.replace(".", ",") if comma else written
 
 
-def row(unit: Unit, *, comma: bool = False, states: bool = True) -> str:
+def row(unit: Unit, *, comma: bool = False) -> str:
     """Return the line of a unit, as it is printed."""
     means = (unit.used, unit.io, unit.size_kb, unit.reads, unit.writes, unit.read_kb, unit.written_kb)
     widths = (7, 7, 8, 8, 7, 7, 7)
     figures = "".join(f"{number(value, comma):>{width}}" for value, width in zip(means, widths, strict=True))
     line = f" {unit.number:>4}{unit.type:>6}{unit.size:>8}{figures}{unit.busy:>6}"
-    return line + (f"{unit.asp:>5}   {unit.protection:<6}{unit.state:<11}{unit.compression}" if states else "")
+    return f"{line}{unit.asp:>5}   {unit.protection:<6}{unit.state:<11}"
 
 
 def elapsed(seconds: int) -> str:
@@ -79,35 +78,3 @@ def printed(
         ]
     lines.append("                          * * * * *  E N D  O F  L I S T I N G  * * * * *")
     return "".join((line if control else " " + line[1:]).rstrip() + "\n" for line in lines)
-
-
-def screen(
-    lines: Iterable[str], seconds: int, *, date: str = "11/21/26", time: str = "18:50:00", system: str = "PROD01"
-) -> str:
-    """Return a screen with `lines` in its middle."""
-    return "\n".join(
-        [
-            f"{'Work with Disk Status':>50}{system:>25}",
-            f"{date:>69}  {time}",
-            f"Elapsed time:   {elapsed(seconds)}",
-            "",
-            *lines,
-            f"{'Bottom':>79}",
-            "F3=Exit   F5=Refresh   F10=Restart   F11=Display disk statistics   F12=Cancel",
-            "",
-        ]
-    )
-
-
-FIRST_VIEW = (
-    "                 Size      %    I/O  Request    Read  Write   Read  Write     %",
-    "  Unit  Type      (M)   Used    Rqs Size (K)    Rqs    Rqs    (K)    (K)  Busy",
-)
-SECOND_VIEW = ("                  --Protection--", "  Unit  Type  ASP  Type  Status    Compression")
-
-
-def states(unit: Unit) -> str:
-    """Return the line of a unit in the second view."""
-    return (
-        f" {unit.number:>4}{unit.type:>6}{unit.asp:>5}  {unit.protection:<6}{unit.state:<11}{unit.compression}".rstrip()
-    )

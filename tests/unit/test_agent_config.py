@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from counterflow.base.errors import CounterflowError
 from counterflow.cli.agent import check as command
-from counterflow.collectors.agent.config import Config, KafkaSource, Mistake, Secret, check, load
+from counterflow.collectors.agent.config import Config, HttpSource, KafkaSource, Mistake, Secret, check, load
 
 EXAMPLE = Path(__file__).parents[2] / "collectors" / "agent.example.yaml"
 
@@ -28,6 +28,7 @@ sources:
   - name: a
     paths: /var/perf
     zone: Europe/Berln
+    date_order: day first
   - name: a
     paths: [x]
     fromat: nmon
@@ -47,6 +48,19 @@ def test_the_example_has_no_mistakes() -> None:
     assert "no mistakes" in result.output
 
 
+@pytest.mark.parametrize("kind", ["sql", "http"])
+def test_the_example_explains_every_key_of_a_system(kind: str) -> None:
+    """Its source is a comment, in place of the sources of files."""
+    before, commented = EXAMPLE.read_text().split(f"  # - kind: {kind}\n")
+    uncommented = ("\n" + commented.split("\n\n")[0]).replace("\n  # ", "\n  ")
+    config = check(f"{before}  - kind: {kind}{uncommented}")
+    assert isinstance(config, Config), config
+    (source,) = config.systems
+    assert source.model_fields_set == set(type(source).model_fields)
+    if isinstance(source, HttpSource):
+        assert source.connection.model_fields_set | {"verify"} == set(type(source.connection).model_fields)
+
+
 def test_every_mistake_is_named_with_its_line_and_the_way_out() -> None:
     found = {(m.line, m.where): m.what for m in mistakes(WRONG)}
     assert list(found) == [
@@ -60,8 +74,9 @@ def test_every_mistake_is_named_with_its_line_and_the_way_out() -> None:
         (10, "poll_s"),
         (13, "sources[0].paths"),
         (14, "sources[0].zone"),
-        (17, "sources[1].fromat"),
-        (18, "sources[1].format"),
+        (15, "sources[0].date_order"),
+        (18, "sources[1].fromat"),
+        (19, "sources[1].format"),
     ]
     assert "did you mean `bootstrap`?" in found[3, "kafka.bootsrap"]
     assert "{file: PATH}" in found[5, "kafka.settings.sasl.password"]
@@ -69,8 +84,9 @@ def test_every_mistake_is_named_with_its_line_and_the_way_out() -> None:
     assert "remove the line" in found[7, "kafka.settings.acks"]
     assert "already in line 9" in found[10, "poll_s"]
     assert "did you mean `Europe/Berlin`?" in found[14, "sources[0].zone"]
-    assert "did you mean `format`?" in found[17, "sources[1].fromat"]
-    assert "did you mean `nmon`?" in found[18, "sources[1].format"]
+    assert "'ymd', 'mdy' or 'dmy'" in found[15, "sources[0].date_order"]
+    assert "did you mean `format`?" in found[18, "sources[1].fromat"]
+    assert "did you mean `nmon`?" in found[19, "sources[1].format"]
 
 
 def test_two_sources_of_one_name_are_a_mistake() -> None:

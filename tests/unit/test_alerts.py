@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from collections.abc import Iterator
 from functools import cache
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -32,6 +30,7 @@ from counterflow.pipelines.exporter.watched import EVIDENCE, watched
 from counterflow.pipelines.jobs import all_jobs
 from counterflow.pipelines.rules import rules
 from tests.support.prometheus import REPOSITORY
+from tests.support.web import served
 
 TESTS = [*REPOSITORY.glob("tests/alerts/*.yml"), *REPOSITORY.glob("dashboards/alerts/*/*.yml")]
 ROUTING = REPOSITORY / "dashboards/prometheus/alertmanager.example.yml"
@@ -132,23 +131,8 @@ def flink() -> Iterator[str]:
         },
     }
 
-    class Answer(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:  # the library's name
-            body = json.dumps(answers[self.path]).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with HTTPServer(("127.0.0.1", 0), Answer) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
+    with served(lambda path: json.dumps(answers[path]).encode()) as url:
+        yield url
 
 
 def families(*collectors: Any) -> dict[str, dict[tuple[tuple[str, str], ...], float]]:

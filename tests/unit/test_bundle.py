@@ -29,6 +29,13 @@ def unpacked(archive: Path, folder: Path) -> list[Path]:
     return sorted(path for path in folder.iterdir() if path.name != ".bundle.json")
 
 
+def bundled(folder: Path, *words: str | Path) -> list[Path]:
+    """Bundle files; return those of the archive."""
+    result = bundle(*words, "--out", folder / "b.tgz")
+    assert result.exit_code == 0, result.output + str(result.exception)
+    return unpacked(folder / "b.tgz", folder / "unpacked")
+
+
 def figures(file: Path, *options: str) -> list[tuple[object, ...]]:
     """Return what `look --records` prints of a file, without what depends on names."""
     rows = map(json.loads, CliRunner().invoke(cli, ["look", "--records", *options, str(file)]).stdout.splitlines())
@@ -41,9 +48,7 @@ def figures(file: Path, *options: str) -> list[tuple[object, ...]]:
 @pytest.mark.parametrize("sample", sorted(RECORDINGS.iterdir()), ids=lambda path: path.name)
 def test_kernel_threads_replace_no_device(sample: Path, tmp_path: Path) -> None:
     """Names of kernel threads hold those of devices, as `kworker/u8:3-loop1`: a device is not renamed for it."""
-    out = tmp_path / "b.tgz"
-    assert bundle(sample, "--out", out).exit_code == 0
-    [file] = unpacked(out, tmp_path / "unpacked")
+    [file] = bundled(tmp_path, sample)
     assert figures(file) == figures(sample)
 
 
@@ -77,9 +82,7 @@ def test_no_name_is_left_and_every_figure_is_the_same(tmp_path: Path) -> None:
 
 def test_a_feed_of_an_hmc_keeps_no_name_of_what_it_manages(tmp_path: Path) -> None:
     source = golden("hmc_feed/partitions_and_ports").written(tmp_path)
-    out = tmp_path / "b.tgz"
-    assert bundle(source, "--out", out).exit_code == 0
-    [file] = unpacked(out, tmp_path / "unpacked")
+    [file] = bundled(tmp_path, source)
     for name in ("PROD01", "hmc1", "11111111-2222-4333-8444-555555555502", "8ACA227C6E00", "WZS0485"):
         assert name in source.read_text()
         assert name not in file.read_text()
@@ -93,10 +96,7 @@ def test_a_name_beyond_ascii_is_replaced_in_the_encoding_of_its_file(tmp_path: P
     assert text.count("ORDERS") > 1
     source = tmp_path / f"QAPMJOBMI_{name}.csv"
     source.write_bytes(text.replace("ORDERS", name).encode(encoding))
-    out = tmp_path / "b.tgz"
-    result = bundle(source, "--system", "SYSA", "--out", out)
-    assert result.exit_code == 0, result.output + str(result.exception)
-    [file] = unpacked(out, tmp_path / "unpacked")
+    [file] = bundled(tmp_path, source, "--system", "SYSA")
     assert name not in file.read_bytes().decode(encoding)
     assert name not in file.name
     assert figures(file, "--system", "SYSA") == figures(source, "--system", "SYSA")
@@ -118,9 +118,7 @@ def test_a_name_that_a_text_holds_in_another_form_is_refused(tmp_path: Path, wri
 def test_a_short_name_is_replaced_in_the_name_of_its_file(tmp_path: Path, name: str) -> None:
     source = tmp_path / name
     source.write_text(PLAIN.read_text().replace("AAA,host,vm", "AAA,host,db1"))
-    out = tmp_path / "b.tgz"
-    assert bundle(source, "--out", out).exit_code == 0
-    [file] = unpacked(out, tmp_path / "unpacked")
+    [file] = bundled(tmp_path, source)
     host = re.search(r"^AAA,host,(\w+)", file.read_text(), re.MULTILINE)
     assert host is not None
     assert "db1" not in file.name.lower()
@@ -132,9 +130,7 @@ def test_a_name_with_underscores_is_found_within_longer_words(tmp_path: Path) ->
     source = tmp_path / "prod_db_1_260101.nmon"
     text = PLAIN.read_text().replace("AAA,host,vm", "AAA,host,prod_db_1")
     source.write_text(f"{text}BBBP,900,lparstat,copy of prod_db_1_old\n")
-    out = tmp_path / "b.tgz"
-    assert bundle(source, "--out", out).exit_code == 0
-    [file] = unpacked(out, tmp_path / "unpacked")
+    [file] = bundled(tmp_path, source)
     assert "prod_db" not in file.read_text() + file.name
 
 
@@ -144,9 +140,7 @@ def test_every_notation_of_an_address_is_replaced(tmp_path: Path) -> None:
     source = tmp_path / "a.nmon"
     lines = [f"BBBP,{900 + n},ifconfig,inet {text}/64 up" for n, text in enumerate((*addresses, *others))]
     source.write_text("\n".join([PLAIN.read_text().rstrip("\n"), *lines, ""]))
-    out = tmp_path / "b.tgz"
-    assert bundle(source, "--out", out).exit_code == 0
-    [file] = unpacked(out, tmp_path / "unpacked")
+    [file] = bundled(tmp_path, source)
     sent = re.findall(r"^BBBP,9\d\d,ifconfig,inet (\S+)/64 up$", file.read_text(), re.MULTILINE)
     assert sent[len(addresses) :] == list(others)
     for address, new in zip(addresses, sent, strict=False):
@@ -167,9 +161,7 @@ def test_one_name_is_one_name_in_all_files_and_another_in_the_next_bundle(tmp_pa
 
 
 def test_words_of_the_user_are_replaced_or_kept(tmp_path: Path) -> None:
-    out = tmp_path / "b.tgz"
-    assert bundle(AIX, "--replace", "hdisk8", "--keep", "aixgen01", "--out", out).exit_code == 0
-    [file] = unpacked(out, tmp_path / "unpacked")
+    [file] = bundled(tmp_path, AIX, "--replace", "hdisk8", "--keep", "aixgen01")
     assert "hdisk8" not in file.read_text()
     assert "aixgen01" in file.read_text()
 
@@ -181,16 +173,14 @@ def test_no_name_stands_for_another(tmp_path: Path) -> None:
     rows = [f"BBBP,{number:03},lscfg,U78D2.001.WZS0001-{slot}" for number, slot in enumerate(sorted(slots))]
     source.write_text("\n".join(["AAA,progname,topas_nmon", "AAA,host,aix1", *rows]) + "\n")
     options = [part for slot in slots for part in ("--replace", slot)]
-    assert bundle(source, *options, "--unread", "--out", tmp_path / "b.tgz").exit_code == 0
-    [file] = unpacked(tmp_path / "b.tgz", tmp_path / "unpacked")
+    [file] = bundled(tmp_path, source, *options, "--unread")
     assert not slots & set(re.findall(r"\w+", file.read_text()))
 
 
 def test_of_a_location_code_the_serial_number_alone_is_replaced(tmp_path: Path) -> None:
     """Its other words name kinds of places: -T1 is a port, -S1 a part of one."""
     source = golden("hmc_lshwres/physical_ports").written(tmp_path)
-    assert bundle(source, "--out", tmp_path / "b.tgz").exit_code == 0
-    [file] = unpacked(tmp_path / "b.tgz", tmp_path / "unpacked")
+    [file] = bundled(tmp_path, source)
     places = re.findall(r"U78D2\.001\.(\w{7})(-P1-C8-T[12])", file.read_text())
     assert [place for _, place in places] == ["-P1-C8-T1", "-P1-C8-T2"]
     assert "WZS0001" not in {serial for serial, _ in places}
@@ -199,8 +189,7 @@ def test_of_a_location_code_the_serial_number_alone_is_replaced(tmp_path: Path) 
 def test_a_device_that_a_driver_named_keeps_its_name(tmp_path: Path) -> None:
     """The sample lists sda, and in a path its partition sda1, whose figures are not added to those of the disk."""
     source = golden("sysstat/all_activities").written(tmp_path)
-    assert bundle(source, "--out", tmp_path / "b.tgz").exit_code == 0
-    [file] = unpacked(tmp_path / "b.tgz", tmp_path / "unpacked")
+    [file] = bundled(tmp_path, source)
     assert "/dev/sda1" in file.read_text()
     assert "appsrv01" not in file.read_text()
 
@@ -283,13 +272,11 @@ def test_columns_that_no_dataset_has_hold_names_too(
 ) -> None:
     source = tmp_path / f"{file}.csv"
     source.write_text(f"SAMPLE_TIME,{header}\n2026-03-02-08.00.00.000000,{row}\n")
-    result = bundle(source, "--system", "SYSA", "--unread", "--out", tmp_path / "b.tgz")
-    assert result.exit_code == 0, result.exception
-    [sent] = unpacked(tmp_path / "b.tgz", tmp_path / "unpacked")
-    assert name not in sent.read_text()
-    assert sent.read_text().splitlines()[0] == f"SAMPLE_TIME,{header}"
+    [file] = bundled(tmp_path, source, "--system", "SYSA", "--unread")
+    assert name not in file.read_text()
+    assert file.read_text().splitlines()[0] == f"SAMPLE_TIME,{header}"
     for special in ("*SYSBAS", "QUSRWRK"):
-        assert (special in sent.read_text()) == (special in row), "what IBM named stays"
+        assert (special in file.read_text()) == (special in row), "what IBM named stays"
 
 
 @pytest.mark.parametrize(
@@ -303,10 +290,9 @@ def test_columns_that_no_dataset_has_hold_names_too(
 def test_names_of_ibm_stay_beside_those_of_the_site(tmp_path: Path, case: str, name: str, kept: str) -> None:
     source = golden(case).written(tmp_path)
     assert name in source.read_text()
-    assert bundle(source, "--system", "SYSA", "--out", tmp_path / "b.tgz").exit_code == 0
-    [sent] = unpacked(tmp_path / "b.tgz", tmp_path / "unpacked")
-    assert name not in sent.read_text()
-    assert kept in sent.read_text()
+    [file] = bundled(tmp_path, source, "--system", "SYSA")
+    assert name not in file.read_text()
+    assert kept in file.read_text()
 
 
 def test_a_name_in_a_row_that_is_refused_is_replaced(tmp_path: Path) -> None:
@@ -317,11 +303,9 @@ def test_a_name_in_a_row_that_is_refused_is_replaced(tmp_path: Path) -> None:
     place = header.split(",").index("JBCPU")
     cells = row.replace("ORDERS", "ANNA").split(",")
     source.write_text("\n".join([header, ",".join([*cells[:place], "no number", *cells[place + 1 :]]), *rows, ""]))
-    result = bundle(source, "--system", "SYSA", "--out", tmp_path / "b.tgz")
-    assert result.exit_code == 0, result.exception
-    [sent] = unpacked(tmp_path / "b.tgz", tmp_path / "unpacked")
+    [file] = bundled(tmp_path, source, "--system", "SYSA")
     assert "ANNA" in source.read_text()
-    assert "ANNA" not in sent.read_text()
+    assert "ANNA" not in file.read_text()
 
 
 def test_lines_that_were_refused_are_reported(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from counterflow.analysis.checks import checks, communications, saves, vios
 from counterflow.analysis.checks.definition import evaluate
 from counterflow.analysis.checks.facts import Facts, System, load
-from counterflow.analysis.checks.report import Inputs, known_inputs, measures, results, with_facts
+from counterflow.analysis.checks.report import Inputs, answers, known_inputs, measures, with_facts
 from counterflow.base.errors import CounterflowError
 from tests.support.pages import REPOSITORY
 
@@ -180,16 +180,16 @@ def test_a_check_passes_warns_and_names_each_missing_input(name: str) -> None:
     for missing in check.inputs.keys() - check.optional:
         outcome = evaluate(check, case.passing | {missing: None})
         assert outcome is not None
-        assert (outcome.status, missing in outcome.needs) == ("needs input", True)
+        assert (outcome.status, missing in outcome.needs) == ("unknown", True)
 
 
 @pytest.mark.parametrize("name", [name for name, check in checks().items() if check.only])
-def test_a_check_is_silent_where_it_does_not_apply_and_needs_input_where_that_is_unknown(name: str) -> None:
+def test_a_check_is_silent_where_it_does_not_apply_and_is_unknown_where_that_is_unknown(name: str) -> None:
     check, (condition, *_) = checks()[name], checks()[name].only
     assert evaluate(check, CASES[name].passing | {condition: "something else"}) is None
     unknown = evaluate(check, CASES[name].passing | {condition: None})
     assert unknown is not None
-    assert (unknown.status, condition in unknown.needs) == ("needs input", True)
+    assert (unknown.status, condition in unknown.needs) == ("unknown", True)
 
 
 def test_batch_faulting_excludes_the_wait_for_the_processor() -> None:
@@ -253,7 +253,7 @@ def test_no_check_raises_whatever_its_inputs_are(odd: dict[str, Any], number: An
     for name, check in checks().items():
         for inputs in ({**CASES[name].passing, **odd}, {k: number if k in check.inputs else v for k, v in odd.items()}):
             outcome = evaluate(check, inputs)
-            assert outcome is None or outcome.status in ("pass", "warn", "needs input")
+            assert outcome is None or outcome.status in ("pass", "warn", "unknown")
         of_numbers = {
             k: number if isinstance(v, float | int) and v is not True else v for k, v in CASES[name].passing.items()
         }
@@ -273,22 +273,22 @@ def test_an_input_query_has_a_subject_and_describes_its_columns() -> None:
 def test_a_counter_wins_over_a_fact_and_every_check_that_may_apply_has_a_result() -> None:
     measured: Inputs = {"A'B": {("system", ""): {"mirrored": True, "full_opens_per_s": None}}}
     facts = Facts.model_validate({"systems": {"A'B": {"mirrored": False, "vios": False}, "C": {"iscsi": True}}})
-    found = {(r.system, r.check): r for r in results(with_facts(measured, facts))}
+    found = {(r.system, r.subject): r for r in answers(with_facts(measured, facts))}
     assert found["A'B", "qdbmsrvr_inljobs"].needs.keys() == {"qdbmsrvr_inljobs"}
     assert "INLJOBS" in found["A'B", "qdbmsrvr_inljobs"].needs["qdbmsrvr_inljobs"]
     assert ("A'B", "queue_depth") not in found
     assert {check for system, check in found if system == "C"} == checks().keys()
-    assert [r.system for r in results(with_facts(measured, facts, ["C"]))] == ["C"] * len(checks())
+    assert [r.system for r in answers(with_facts(measured, facts, ["C"]))] == ["C"] * len(checks())
 
 
 def test_each_result_names_where_its_inputs_came_from() -> None:
     measured: Inputs = {"A": {("system", ""): {"mirrored": True, "qdbmsrvr_inljobs": 50.0}}}
     facts = Facts.model_validate({"systems": {"A": {"mirror_distance_km": 2, "qdbmsrvr_inljobs": 3}}})
-    found = {r.check: r for r in results(with_facts(measured, facts))}
-    assert found["mirror_distance"].inputs["mirror_distance_km"] == "facts file"
-    assert "nrg_link" in found["mirror_distance"].inputs["mirrored"]
-    assert (found["qdbmsrvr_inljobs"].value, found["qdbmsrvr_inljobs"].status) == (50.0, "pass")
-    assert "`config` PRESTART_JOB_INFO" in found["qdbmsrvr_inljobs"].inputs["qdbmsrvr_inljobs"]
+    found = {r.subject: r for r in answers(with_facts(measured, facts))}
+    assert found["mirror_distance"].details["inputs"]["mirror_distance_km"] == "facts file"
+    assert "nrg_link" in found["mirror_distance"].details["inputs"]["mirrored"]
+    assert (found["qdbmsrvr_inljobs"].details["value"], found["qdbmsrvr_inljobs"].status) == (50.0, "pass")
+    assert "`config` PRESTART_JOB_INFO" in found["qdbmsrvr_inljobs"].details["inputs"]["qdbmsrvr_inljobs"]
     need = found["qdbmsrvr_adljobs"].needs["qdbmsrvr_adljobs"]
     assert "`config` PRESTART_JOB_INFO" in need
     assert "fact `qdbmsrvr_adljobs`" in need

@@ -6,16 +6,15 @@ import copy
 import json
 import re
 import shutil
-import textwrap
 import warnings
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from pydantic import ValidationError
 
 from counterflow.base.clickhouse import ClickHouse, ClickHouseError, Settings
 from counterflow.base.errors import CounterflowError
@@ -24,9 +23,16 @@ from counterflow.dashboards import definition
 from counterflow.dashboards.alerting import alerts
 from counterflow.dashboards.build import IMPORTS, dashboard, files, panel, path_of
 from counterflow.dashboards.check import check, prometheus_panels
-from counterflow.dashboards.definition import Board, Chart, PrometheusChart, boards, drawings
-from counterflow.dashboards.lint import lint
-from counterflow.dashboards.macros import Range, expand
+from counterflow.dashboards.definition import (
+    Board,
+    Chart,
+    PrometheusChart,
+    Unit,
+    boards,
+    mistakes,
+    promql_mistakes,
+    unbounded,
+)
 
 MOMENTS = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC)
 PANELS = Path(__file__).parent / "panels"
@@ -40,23 +46,38 @@ BOARD = Board(
 )
 
 
-def drawing(name: str) -> Chart | PrometheusChart:
-    written = {"name": name, **yaml.safe_load((PANELS / name / "chart.yaml").read_text())}
+def drawing(path: Path) -> Chart | PrometheusChart:
+    """Return the chart of a file of `panels`: its first document."""
+    written, _ = yaml.safe_load_all(path.read_text())
+    written["name"] = path.stem
     return (PrometheusChart if "promql" in written else Chart).model_validate(written)
 
 
-@cache
-def provisioned() -> list[dict[str, Any]]:
-    return [dashboard(board) for board in boards().values()]
+def at(value: Any, path: str) -> Any:
+    """Return what stands at a dotted path; None where nothing does. The longest key that is there is taken."""
+    if not path or value is None:
+        return value
+    if isinstance(value, list):
+        number, _, rest = path.partition(".")
+        return at(value[int(number)], rest)
+    for key in sorted(value, key=len, reverse=True):
+        if path == key or path.startswith(f"{key}."):
+            return at(value[key], path[len(key) + 1 :])
+    return None
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in PANELS.iterdir()))
-def test_a_panel_of_each_shape(name: str) -> None:
-    """Its SQL is run in tests/integration/test_statement.py."""
-    made = panel(drawing(name), BOARD)
-    for target in made["targets"]:
-        target.pop("rawSql", None)
-    assert made == json.loads((PANELS / name / "panel.json").read_text())
+@pytest.mark.parametrize("path", sorted(PANELS.iterdir()), ids=lambda path: path.stem)
+def test_a_panel_of_each_shape(path: Path) -> None:
+    """The second document has what the first decides, by its place in the panel; `series` has the overrides of each."""
+    made = panel(drawing(path), BOARD)
+    _, expected = yaml.safe_load_all(path.read_text())
+    series: dict[str, dict[str, Any]] = {}
+    for override in made["fieldConfig"]["overrides"]:
+        properties = {one["id"]: one["value"] for one in override["properties"]}
+        series.setdefault(override["matcher"]["options"], {}).update(properties)
+    of_series = expected.pop("series", {})
+    assert {place: at(made, place) for place in expected} == expected
+    assert {name: {place: at(series[name], place) for place in of_series[name]} for name in of_series} == of_series
 
 
 def test_grafana_knows_every_key() -> None:
@@ -64,7 +85,7 @@ def test_grafana_knows_every_key() -> None:
     made = {path: json.loads(text) for path, text in files().items() if path.endswith(".json")}
     shapes = {
         **dashboard(BOARD),
-        "panels": [{"id": 1, **panel(drawing(path.name), BOARD)} for path in PANELS.iterdir()],
+        "panels": [{"id": 1, **panel(drawing(path), BOARD)} for path in PANELS.iterdir()],
     }
     for name, written in {**made, "shapes": shapes}.items():
         lost = [
@@ -103,11 +124,7 @@ def _lost(before: Any, after: Any, path: str = "") -> Iterator[str]:
 
 
 def test_boards_keep_the_rules() -> None:
-    assert list(lint(provisioned())) == []
-
-
-def test_a_chart_is_on_a_board() -> None:
-    assert drawings().keys() - {name for board in boards().values() for name in board.drawings} == set()
+    assert mistakes() == []
 
 
 def test_each_metric_that_a_panel_names_is_exported_by_some_part() -> None:
@@ -143,60 +160,29 @@ def test_a_board_without_prometheus_knows_no_other_data_source() -> None:
     assert {tuple(queries) for queries in sources.values()} == {("grafana-clickhouse-datasource",)}
 
 
-def _broken(**changes: Any) -> dict[str, Any]:
-    return {**copy.deepcopy(dashboard(BOARD)), **changes}
-
-
-def _with(path: str, value: Any) -> dict[str, Any]:
-    """Return the board with a value of its first real panel changed; `path` is dotted."""
-    board = _broken()
-    place = next(panel for panel in board["panels"] if panel["type"] not in ("row", "text"))
-    *parents, last = path.split(".")
-    for key in parents:
-        place = place[int(key) if key.isdigit() else key]
-    place[int(last) if last.isdigit() else last] = value
-    return board
-
-
-PROMETHEUS = {"datasource": {"type": "prometheus", "uid": "${prometheus}"}}
-LINK = [{"title": "There", "url": "/d/cf-logical-io?var-nobody=1&${nothing:queryparam}", "targetBlank": False}]
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("SELECT max(ts) AS time", "the query reads all of time"),
+        ("SELECT ts AS time WHERE $__timeFilter(ts)", "the query gives every sample"),
+    ],
+)
+def test_a_query_without_a_range_or_with_every_sample_is_named(sql: str, expected: str) -> None:
+    assert any(expected in one for one in unbounded(drawing(PANELS / "lines.yaml").model_copy(update={"sql": sql})))
 
 
 @pytest.mark.parametrize(
-    ("board", "expected"),
-    [
-        (_broken(uid="cf test"), "the uid is longer than 40"),
-        (_broken(editable=True), "uneditable-dashboard"),
-        (_broken(refresh=False), "not what Grafana 11.6"),
-        (_broken(description=""), "no `description`"),
-        (_broken(templating={"list": []}), "template-datasource-rule"),
-        (_with("id", 1), "panels have the id 1"),
-        (_with("gridPos", {"x": 20, "y": 30, "w": 12, "h": 3}), "wider than the 24 columns"),
-        (_with("gridPos", {"x": 0, "y": 0, "w": 12, "h": 3}), "lies over"),
-        (_with("type", "graph"), "graph is no panel of every Grafana"),
-        (_with("description", " "), "panel-title-description-rule"),
-        (_with("datasource.uid", "abc"), "panel-datasource-rule"),
-        (_with("targets", []), "panel-no-targets-rule"),
-        (_with("fieldConfig.defaults.unit", "μs"), "panel-units-rule"),  # Greek letter, not the sign
-        (_with("fieldConfig.defaults.thresholds.steps", [{"value": 5}, {"value": None}]), "thresholds do not ascend"),
-        (_with("targets.0.rawSql", "SELECT ${nobody:singlequote}"), "uses the variable `nobody`"),
-        (_with("targets.0.rawSql", "SELECT max(ts) AS time"), "the query reads all of time"),
-        (_with("targets.0.rawSql", "SELECT ts AS time WHERE $__timeFilter(ts)"), "the query gives every sample"),
-        (_with("targets", [{**PROMETHEUS, "expr": "rate(a_total[5m])"}]), "target-rate-interval-rule: [5m]"),
-        (_with("targets", [{**PROMETHEUS, "expr": "sum(a_total)"}]), "target-counter-agg-rule: a_total only grows"),
-        (_with("fieldConfig.defaults.min", None), "a stack begins at 0"),
-        (_with("fieldConfig.defaults.links", LINK), "sets `nobody`, which is no variable of `cf-logical-io`"),
-        (_with("fieldConfig.defaults.links", LINK), "hands on `nothing`"),
-        (_with("fieldConfig.defaults.links", [{"url": "/d/cf-nowhere"}]), "`cf-nowhere`, which is no board"),
-    ],
+    ("promql", "expected"),
+    [("rate(a_total[5m])", "[5m] is as long at any range"), ("sum(a_total)", "a_total only grows")],
 )
-def test_a_broken_rule_is_named(board: dict[str, Any], expected: str) -> None:
-    assert any(expected in problem for uid, problem in lint([*provisioned(), board]) if uid == board["uid"])
+def test_promql_that_ignores_the_range_or_draws_a_counter_is_named(promql: str, expected: str) -> None:
+    assert any(expected in one for one in promql_mistakes(promql))
+    assert list(promql_mistakes("sum by (topic) (rate(a_total{topic='b'}[$__rate_interval]))")) == []
 
 
-def test_two_boards_of_one_name_are_named() -> None:
-    twice = [dashboard(BOARD), {**dashboard(BOARD), "title": "Another"}]
-    assert any("2 boards have the uid `cf-test`" in problem for _, problem in lint(twice))
+def test_a_unit_is_one_of_grafana() -> None:
+    with pytest.raises(ValidationError, match="no unit of Grafana"):
+        Unit(grafana="μs", text="µs")  # Greek letter, not the sign
 
 
 @pytest.fixture
@@ -206,7 +192,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "charts").mkdir()
     (tmp_path / "boards").mkdir()
     shutil.copy(definition.FOLDER / "variables.yaml", tmp_path)
-    shutil.copy(PANELS / "stat/chart.yaml", tmp_path / "charts/busy.yaml")
+    (tmp_path / "charts/busy.yaml").write_text((PANELS / "stat.yaml").read_text().partition("\n---\n")[0])
     rows = [{"title": "R", "panels": [{"chart": "busy"}]}]
     board = {"title": "T", "description": "D", "step": "system", "rows": rows}
     (tmp_path / "boards/load.yaml").write_text(yaml.safe_dump(board))
@@ -230,34 +216,30 @@ def test_every_mistake_is_named_with_its_file(folder: Path) -> None:
 
 
 def test_what_a_board_names_must_be_there(folder: Path) -> None:
-    assert definition.unknown() == []
-    linked = yaml.safe_load((PANELS / "ranking/chart.yaml").read_text())
+    assert definition.mistakes() == []
+    linked = next(yaml.safe_load_all((PANELS / "ranking.yaml").read_text()))
     linked["links"] = [{"title": "L", "board": "cf-load", "variables": {"nobody": "name"}}]
     linked["links"] += [{"title": "L", "board": "cf-nowhere"}]
     linked["sql"] += " -- ${grouping:singlequote}"
     (folder / "charts/linked.yaml").write_text(yaml.safe_dump(linked))
     rows = [{"title": "R", "panels": [{"chart": "linked"}, {"chart": "missing"}]}]
-    board = {"title": "T", "description": "D", "step": "system", "variables": ["system", "strange"], "rows": rows}
+    board = {"title": "W", "description": "D", "step": "system", "variables": ["system", "strange"], "rows": rows}
     (folder / "boards/wrong.yaml").write_text(yaml.safe_dump(board))
     definition.charts.cache_clear()
     definition.boards.cache_clear()
-    assert definition.unknown() == [
+    assert definition.mistakes() == [
         "cf-wrong: there is no variable `strange` in variables.yaml",
         "cf-wrong: the chart `linked` uses the variable `grouping`, which is not among `variables`",
         "cf-wrong: the chart `linked` sets `nobody`, which is no variable of `cf-load`",
         "cf-wrong: the chart `linked` leads to `cf-nowhere`, which is no board",
         "cf-wrong: there is no chart `missing`",
     ]
+    (folder / "boards/again.yaml").write_text((folder / "boards/load.yaml").read_text())
+    definition.boards.cache_clear()
+    assert "2 boards have the title `T`: rename one" in definition.mistakes()
     (folder / "charts/nowhere.yaml").write_text((folder / "charts/busy.yaml").read_text())
     definition.charts.cache_clear()
-    assert "charts/nowhere.yaml: on no board: put it on one, or remove it" in definition.unknown()
-
-
-def test_the_chart_of_the_documentation_is_one() -> None:
-    text = (Path(__file__).parents[2] / "docs/dashboards.md").read_text()
-    [block] = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
-    example = Chart.model_validate({"name": "example", **yaml.safe_load(textwrap.dedent(block))})
-    assert expand(example.query, Range(*MOMENTS), {"system": "A"})
+    assert "charts/nowhere.yaml: on no board: put it on one, or remove it" in definition.mistakes()
 
 
 def test_every_board_links_to_every_other_in_the_order_of_work() -> None:

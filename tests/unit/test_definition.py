@@ -93,12 +93,3 @@ def test_a_mapping_of_a_view_is_refused() -> None:
 
 def test_the_mappings_of_the_repository_agree_with_its_definitions() -> None:
     assert list(mistakes(mappings(), datasets())) == []
-
-
-def test_the_comment_states_unit_kind_and_when_it_is_null() -> None:
-    column = Column.model_validate(DISK["columns"]["mounts"])
-    assert column.comment == "Mounts. [mounts; delta; null: not reported]"
-
-
-def test_every_definition_of_the_repository_is_read() -> None:
-    assert {"disk", "job", "manifest", "deadletter", "disk_total"} <= datasets().keys()

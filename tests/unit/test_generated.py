@@ -6,27 +6,15 @@ import re
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from counterflow.analysis.culprit import QUIET
 from counterflow.base.errors import CounterflowError
-from counterflow.cli import cli
 from counterflow.pipelines.rules import rules
 from counterflow.schemas import agreement
 from counterflow.schemas.definition import datasets
 from counterflow.schemas.migrations import Schema, Script, migrations, schema
 
 DISK, COUNTER, CPU = (datasets()[name] for name in ("disk", "counter", "job_cpu"))
-
-
-@pytest.mark.parametrize(
-    ("form", "begins"),
-    [("clickhouse", "CREATE TABLE IF NOT EXISTS counterflow.disk"), ("flink", "CREATE "), ("json-schema", "{")],
-)
-def test_a_dataset_is_shown_in_each_form(form: str, begins: str) -> None:
-    shown = CliRunner().invoke(cli, ["dev", "schemas", "show", "disk", "--as", form], catch_exceptions=False)
-    assert begins in shown.output
-    assert "read_kb" in shown.output
 
 
 def test_records_that_break_their_schema_are_all_named() -> None:

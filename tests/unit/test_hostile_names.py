@@ -19,7 +19,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 from rich.console import Console
 
-from counterflow.analysis.doctor import Finding
+from counterflow.analysis.doctor import InputFinding
 from counterflow.analysis.studies.written import _harmless
 from counterflow.base.errors import CounterflowError
 from counterflow.cli import main
@@ -57,8 +57,8 @@ def test_a_terminal_obeys_no_name_that_the_doctor_reports(
 ) -> None:
     now, why, advice = datetime.now(UTC), f"no bytes of {name}", f"add {name}"
     found = [
-        Finding("verdict", "roce_cap", name, name, "unknown", why=why, advice=advice, affects=(name,)),
-        Finding("kpi", "link_load", name, None, "stopped", newest=now, why=why, advice=advice),
+        InputFinding("verdict", "roce_cap", name, name, "unknown", why=why, advice=advice, affects=(name,)),
+        InputFinding("kpi", "link_load", name, None, "stopped", newest=now, why=why, advice=advice),
     ]
     monkeypatch.setattr("counterflow.analysis.doctor.examine", lambda *_: found)
     monkeypatch.setattr("counterflow.cli.doctor.reader", nullcontext)

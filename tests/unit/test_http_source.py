@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,13 +13,14 @@ from click.testing import CliRunner
 from counterflow.base.errors import CounterflowError
 from counterflow.cli.agent import check as command
 from counterflow.collectors.agent.checkpoint import Committed, StreamCheckpoint
-from counterflow.collectors.agent.config import Config, HttpSource, check, load
+from counterflow.collectors.agent.config import Config, check, load
 from counterflow.collectors.agent.live import Live, SourceBatch, format_name, read_answer, stream_id
 from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.records import Record, Reject
 from counterflow.collectors.sources.http.reports import Report
 from counterflow.collectors.sources.http.session import HttpSession, Target
 from counterflow.collectors.sources.polling.session import ErrorKind, SessionError
+from tests.support.agents import until
 from tests.support.dds import PASSWORD, USER, Authority, Dds
 
 WRONG = """\
@@ -53,6 +53,9 @@ sources:
 """
 
 
+OpenSession = Callable[..., HttpSession]
+
+
 @pytest.fixture(scope="module")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
     return Authority(tmp_path_factory.mktemp("authority"))
@@ -66,7 +69,7 @@ def dds(authority: Authority) -> Iterator[Dds]:
 
 
 @pytest.fixture
-def session(dds: Dds) -> Iterator[Callable[..., HttpSession]]:
+def session(dds: Dds) -> Iterator[OpenSession]:
     made: list[HttpSession] = []
 
     def make(password: Callable[[], str] = lambda: PASSWORD, **options: Any) -> HttpSession:
@@ -77,14 +80,6 @@ def session(dds: Dds) -> Iterator[Callable[..., HttpSession]]:
     yield make
     for one in made:
         one.close()
-
-
-def until(condition: Callable[[], Any], seconds: float = 15) -> Any:
-    deadline = time.monotonic() + seconds
-    while not (result := condition()):
-        assert time.monotonic() < deadline, "not in time"
-        time.sleep(0.01)
-    return result
 
 
 class Agent:
@@ -136,8 +131,11 @@ class Agent:
         return [(row["ts"][11:16], row["busy_pct"]) for row in rows if row["engine_type"] == "gcp"]
 
 
+StartAgent = Callable[..., Agent]
+
+
 @pytest.fixture
-def agent(dds: Dds, tmp_path: Path) -> Iterator[Callable[..., Agent]]:
+def agent(dds: Dds, tmp_path: Path) -> Iterator[StartAgent]:
     started: list[Agent] = []
 
     def start(*arguments: Any, **options: Any) -> Agent:
@@ -197,22 +195,11 @@ def test_check_config_reports_what_is_queried_and_that_files_can_be_read(authori
             CliRunner().invoke(command, [str(path)], catch_exceptions=False)
 
 
-def test_the_example_explains_every_key() -> None:
-    text = (Path(__file__).parents[2] / "collectors/agent.example.yaml").read_text()
-    before, commented = text.split("  # - kind: http\n")
-    commented = commented.split("\n\n")[0]
-    config = check(before + "  - kind: http" + ("\n" + commented).replace("\n  # ", "\n  "))
-    assert isinstance(config, Config), config
-    (source,) = [source for source in config.systems if isinstance(source, HttpSource)]
-    assert source.model_fields_set == set(type(source).model_fields)
-    assert source.connection.model_fields_set | {"verify"} == set(type(source.connection).model_fields)
-
-
 # The connection
 
 
 def test_a_certificate_of_another_authority_is_refused_before_the_password_is_sent(
-    dds: Dds, session: Callable[..., HttpSession], tmp_path: Path
+    dds: Dds, session: OpenSession, tmp_path: Path
 ) -> None:
     for ca in (None, Authority(tmp_path).authority):
         with pytest.raises(SessionError, match="CERTIFICATE_VERIFY_FAILED") as raised:
@@ -223,43 +210,13 @@ def test_a_certificate_of_another_authority_is_refused_before_the_password_is_se
     assert dds.passwords == [PASSWORD]
 
 
-def test_a_certificate_for_another_name_is_refused(dds: Dds, session: Callable[..., HttpSession]) -> None:
+def test_a_certificate_for_another_name_is_refused(dds: Dds, session: OpenSession) -> None:
     with pytest.raises(SessionError, match="CERTIFICATE_VERIFY_FAILED"):
         session(url=dds.url.replace("127.0.0.1", "localhost")).open()
 
 
-def test_a_refused_password_is_not_tried_again_until_it_is_another(
-    dds: Dds, session: Callable[..., HttpSession]
-) -> None:
-    password = "hunter2"
-    client = session(lambda: password)
-    with pytest.raises(SessionError) as raised:
-        client.open()
-    assert raised.value.kind is ErrorKind.REFUSED
-    assert str(raised.value) == "/gpm/root: HTTP 401 Unauthorized"
-    with pytest.raises(SessionError, match="waiting for another password"):
-        client.open()
-    assert dds.passwords == ["hunter2"]
-    password = PASSWORD
-    client.open()
-    assert client.number == 1
-
-
-def test_many_requests_go_over_one_connection(dds: Dds, session: Callable[..., HttpSession]) -> None:
-    client, report = session(), Report("SYSINFO", "SYS1", None, None)
-    client.open()
-    for n in range(1, 6):
-        dds.intervals = n
-        (batch,) = report.read(client)
-        assert batch.position == {"n": n, "end": f"202511210{100 + n}00"}
-    assert dds.connections == 1
-    assert dds.requested == ["/gpm/root"] + 5 * ["SYSINFO"]
-
-
 @pytest.mark.parametrize("extension", ["", ".xml"])
-def test_a_dds_has_its_paths_with_or_without_an_extension(
-    dds: Dds, session: Callable[..., HttpSession], extension: str
-) -> None:
+def test_a_dds_has_its_paths_with_or_without_an_extension(dds: Dds, session: OpenSession, extension: str) -> None:
     dds.extension = extension
     client, report = session(), Report("SYSINFO", "SYS1", None, None)
     client.open()
@@ -279,7 +236,7 @@ def test_a_dds_has_its_paths_with_or_without_an_extension(
     ],
 )
 def test_an_answer_in_place_of_a_report_has_a_kind_by_its_status(
-    dds: Dds, session: Callable[..., HttpSession], status: int, kind: ErrorKind
+    dds: Dds, session: OpenSession, status: int, kind: ErrorKind
 ) -> None:
     client = session()
     client.open()
@@ -290,7 +247,7 @@ def test_an_answer_in_place_of_a_report_has_a_kind_by_its_status(
     assert PASSWORD not in str(raised.value)
 
 
-def test_an_answer_that_is_not_json_is_reported_once(dds: Dds, session: Callable[..., HttpSession]) -> None:
+def test_an_answer_that_is_not_json_is_reported_once(dds: Dds, session: OpenSession) -> None:
     client, report = session(), Report("SYSINFO", "SYS1", None, None)
     client.open()
     dds.content_type = "application/xml"
@@ -301,7 +258,7 @@ def test_an_answer_that_is_not_json_is_reported_once(dds: Dds, session: Callable
     assert [bool(batch.body) for batch in report.read(client)] == [True]
 
 
-def test_a_report_that_the_dds_does_not_have_is_requested_rarely(dds: Dds, session: Callable[..., HttpSession]) -> None:
+def test_a_report_that_the_dds_does_not_have_is_requested_rarely(dds: Dds, session: OpenSession) -> None:
     client, report = session(), Report("PCIE", "SYS1", 60, None)
     client.open()
     dds.status = 403
@@ -310,7 +267,7 @@ def test_a_report_that_the_dds_does_not_have_is_requested_rarely(dds: Dds, sessi
     assert report.interval_s == 3600
 
 
-def test_the_interval_is_what_the_dds_reports(dds: Dds, session: Callable[..., HttpSession]) -> None:
+def test_the_interval_is_what_the_dds_reports(dds: Dds, session: OpenSession) -> None:
     dds.gathered_s = 100
     client, report = session(), Report("SYSINFO", "SYS1", None, None)
     client.open()
@@ -335,7 +292,7 @@ def test_without_a_user_nobody_logs_on(tmp_path: Path) -> None:
 # The source
 
 
-def test_each_interval_is_published_once(dds: Dds, agent: Callable[..., Agent]) -> None:
+def test_each_interval_is_published_once(dds: Dds, agent: StartAgent) -> None:
     dds.intervals = 0
     running = agent()
     for n in range(1, 6):
@@ -354,7 +311,7 @@ def test_each_interval_is_published_once(dds: Dds, agent: Callable[..., Agent]) 
     assert running.value("answer_duration_seconds_count") == len(running.shares()) + len(jobs)
 
 
-def test_another_process_continues_after_what_is_committed(dds: Dds, agent: Callable[..., Agent]) -> None:
+def test_another_process_continues_after_what_is_committed(dds: Dds, agent: StartAgent) -> None:
     first = agent()
     until(first.shares)
     first.live.stop()
@@ -368,17 +325,7 @@ def test_another_process_continues_after_what_is_committed(dds: Dds, agent: Call
     assert second.shares() == [("01:02", 2)]
 
 
-def test_an_answer_stays_until_it_is_committed(dds: Dds, agent: Callable[..., Agent]) -> None:
-    running = agent(reports=["SYSINFO"])
-    (taken,) = until(lambda: list(running.live.waiting()))
-    running.live.take_back(running.memory)  # its transaction was lost
-    assert [again.batch for again in running.live.waiting()] == [taken.batch]
-    running.memory.add(StreamCheckpoint("sys1", "SYS1", "SYSINFO", taken.batch.position))
-    running.live.take_back(running.memory)  # it had been committed, unnoticed
-    assert list(running.live.waiting()) == []
-
-
-def test_no_data_is_reported_once_and_the_interval_is_read_when_it_comes(dds: Dds, agent: Callable[..., Agent]) -> None:
+def test_no_data_is_reported_once_and_the_interval_is_read_when_it_comes(dds: Dds, agent: StartAgent) -> None:
     dds.no_data = True
     running = agent(reports=["SYSINFO"])
     until(running.take)
@@ -394,7 +341,7 @@ def test_no_data_is_reported_once_and_the_interval_is_read_when_it_comes(dds: Dd
 
 @pytest.mark.parametrize("how", ["503", "restart"])
 def test_a_dds_that_is_away_is_queried_again_when_it_is_back(
-    dds: Dds, agent: Callable[..., Agent], capsys: pytest.CaptureFixture[str], how: str
+    dds: Dds, agent: StartAgent, capsys: pytest.CaptureFixture[str], how: str
 ) -> None:
     running = agent(reports=["SYSINFO"])
     until(running.shares)
@@ -414,7 +361,7 @@ def test_a_dds_that_is_away_is_queried_again_when_it_is_back(
 
 
 def test_a_wrong_password_is_reported_and_never_shown(
-    dds: Dds, agent: Callable[..., Agent], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    dds: Dds, agent: StartAgent, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     running = agent(password="hunter2-is-wrong")
     until(lambda: running.value("system_events_total", event="refused"))
@@ -425,14 +372,3 @@ def test_a_wrong_password_is_reported_and_never_shown(
     assert "refused" in shown
     assert "hunter2-is-wrong" not in shown
     assert PASSWORD not in shown
-
-
-def test_an_authority_that_is_not_theirs_is_reported(
-    dds: Dds, agent: Callable[..., Agent], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    other = Authority(tmp_path / "other").authority
-    running = agent(trust={"ca": str(other)})
-    until(lambda: running.value("system_events_total", event="lost"))
-    assert running.value("system_connected") == 0
-    assert "CERTIFICATE_VERIFY_FAILED" in "".join(capsys.readouterr())
-    assert dds.passwords == []

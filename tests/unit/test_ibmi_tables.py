@@ -1,9 +1,8 @@
-"""Figures of tables of IBM i against values read from a green screen, and rows of SQL against rows of a file."""
+"""Tables of IBM i: units of their fields, rows of SQL as rows of a file, what one read hands to the next."""
 
 from __future__ import annotations
 
 import io
-import math
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -29,35 +28,9 @@ BERLIN = ZoneInfo("Europe/Berlin")
 CONTEXT = Context("test", BERLIN, "SYSA")
 TIME = ("INTNUM", "DTETIM", "INTSEC", "DTECEN")
 
+
 # read from DSPPFRDTA on a system with IBM i 7.3: interval, transactions, response s, CPU %, faults/s
-GREEN_SCREEN = [
-    (21, 316, 0.21, 87, 1850),
-    (22, 586, 0.02, 50, 2596),
-    (23, 503, 0.39, 56, 4906),
-    (24, 191, 0.10, 36, 1595),
-    (25, 898, 0.10, 51, 248),
-    (26, 1823, 0.05, 43, 476),
-    (27, 839, 0.21, 47, 286),
-    (28, 1811, 0.16, 34, 223),
-    (29, 3467, 0.14, 41, 325),
-    (30, 3698, 0.25, 35, 271),
-]
-
 # units of a SAN, 900 s: reads, writes, service and wait ms of all of them, % busy as the green screen rounds it up
-UNITS = [
-    ("DMP360", 47532, 97684, 48838, 938, 4),
-    ("DMP356", 48468, 97434, 49863, 198, 4),
-    ("DMP353", 47257, 96791, 48441, 176, 4),
-    ("DMP357", 47970, 97213, 48937, 161, 4),
-    ("DMP382", 53114, 45186, 38507, 166, 3),
-    ("DMP520", 50924, 152063, 109612, 1623, 7),
-    ("DMP516", 39105, 154432, 108221, 1991, 7),
-    ("DMP517", 50649, 152142, 109903, 3400, 7),
-    ("DMP515", 39008, 154141, 107287, 2917, 7),
-    ("DMP382", 48029, 132438, 100905, 4033, 6),
-]
-
-
 def read(table: str, names: tuple[str, ...], *rows: tuple[Any, ...], **more: Any) -> list[Record | Reject]:
     return list(singly(read_rows(table, names, rows, CONTEXT, more.pop("state", {}), **more)))
 
@@ -69,49 +42,6 @@ def of(dataset: str, items: Iterable[Item]) -> list[dict[str, Any]]:
 def place(interval: int) -> tuple[Any, ...]:
     minutes = 15 * interval
     return interval, f"260716{minutes // 60:02}{minutes % 60:02}00", 900, "1"
-
-
-@pytest.mark.parametrize(("interval", "transactions", "response_s", "cpu_pct", "faults_s"), GREEN_SCREEN)
-def test_a_green_screen_comes_back(
-    interval: int, transactions: int, response_s: float, cpu_pct: int, faults_s: int
-) -> None:
-    configured = 4 * 900_000  # four processors, ms
-    used = configured * (cpu_pct + 0.5) / 100
-    (cpu,) = of("system_cpu", read("QAPMSYSTEM", (*TIME, "SYSPTU", "SYSCTA"), (*place(interval), used, configured)))
-    assert math.trunc(cpu["busy_pct"]) == cpu_pct
-    assert cpu["ts"] == f"2026-07-16T{interval * 15 // 60 - 2:02}:{interval * 15 % 60:02}:00Z"
-
-    response_ms = transactions * (response_s * 1000 + 5)  # ms here, where QAPMJOBMI has seconds
-    names = (*TIME, "JWTM01", "JWJC01", "JBRSP", "JBNTR", "JBTFLT")
-    row = (*place(interval), 0, 0, response_ms, transactions, faults_s * 900)
-    counters = {c["counter"]: c for c in of("counter", read("QAPMISUM", names, row))}
-    mean_s = counters["JBRSP"]["value"] / counters["JBNTR"]["value"] / 1000
-    assert counters["JBRSP"]["unit"] == "ms"
-    assert math.trunc(mean_s * 100) / 100 == response_s
-    assert round(counters["JBTFLT"]["value"] / counters["JBTFLT"]["interval_s"]) == faults_s
-
-
-@pytest.mark.parametrize(("response_ms", "transactions", "mean_ms"), [(215183, 683, 315.06), (51945, 6165, 8.43)])
-def test_response_of_5250_transactions_is_in_ms(response_ms: int, transactions: int, mean_ms: float) -> None:
-    names = (*TIME, "JWTM01", "JWJC01", "JBRSP", "JBNTR")
-    row = (*place(1), 0, 0, response_ms, transactions)
-    values = {c["counter"]: c["value"] for c in of("counter", read("QAPMISUM", names, row))}
-    assert round(values["JBRSP"] / values["JBNTR"], 2) == mean_ms
-
-
-@pytest.mark.parametrize(("disk", "reads", "writes", "service_ms", "wait_ms", "shown_pct"), UNITS)
-def test_units_of_a_san_come_back(
-    disk: str, reads: int, writes: int, service_ms: int, wait_ms: int, shown_pct: int
-) -> None:
-    samples, busy = 1800, round(1800 * (shown_pct - 0.02) / 100)
-    names = (*TIME, "DSDRN", "DSRDS", "DSWRTS", "DSSRVT", "DSWT", "DSNBSY", "DSSMPL")
-    row = (*place(1), disk, reads, writes, service_ms, wait_ms, samples - busy, samples)
-    (found,) = of("disk", read("QAPMDISK", names, row))
-    assert math.ceil(found["busy_pct"]) == shown_pct
-    assert found["transfers"] == reads + writes
-    assert found["service_ms"] == pytest.approx(service_ms / (reads + writes), abs=1e-6)
-    assert found["wait_ms"] == pytest.approx(wait_ms / (reads + writes), abs=1e-6)
-    assert 0.3 < found["service_ms"] < 0.6
 
 
 def test_service_times_of_0_over_some_operations_are_not_known() -> None:
@@ -228,10 +158,7 @@ PTFS = "IBM i 7.5 has it; PTFs SI75389 (7.4), SI75911 (7.3) and SI75912 (7.2) br
 @pytest.mark.parametrize(
     ("columns", "named", "reads", "noted"),
     [
-        (("JBNEW",), None, None, "no column, or not one alone, has READ and UPDATE in its name or label: "),
         (("READS_FOR_UPDATE",), None, 4, None),
-        (("Logical DB Reads for Update",), None, 4, None),
-        (("JBNEW",), "JBNEW", 4, None),
         (("JBNEW",), "JBOTHER", None, "there is no column JBOTHER, which the configuration names: "),
         (
             ("READ UPDATE", "SQL READ UPDATE"),
@@ -276,18 +203,6 @@ def test_a_column_that_the_site_names_for_jobs_stays_a_counter_elsewhere() -> No
 def test_only_expressions_over_fields_are_read(code: str) -> None:
     with pytest.raises((ValueError, SyntaxError)):
         parsed(code, FUNCTIONS)
-
-
-def test_what_cannot_be_read_at_all_is_refused_with_the_reason() -> None:
-    (unknown,) = read("NO_TABLE", ("A",), ("1",))
-    assert isinstance(unknown, Reject)
-    assert "QAPMDISK" in unknown.detail
-    (unnamed,) = read_rows("QAPMDISK", ("DSDRN",), [], Context("test", BERLIN), {})
-    assert isinstance(unnamed, Reject)
-    assert "--system" in unnamed.detail
-    (keyless,) = read("QAPMDISK", (*TIME, "DSRDS"), (*place(1), 5))
-    assert isinstance(keyless, Reject)
-    assert (keyless.reason, "DSDRN" in keyless.detail) == (Reason.BAD_HEADER, True)
 
 
 def test_rows_after_their_interval_was_taken_as_whole_are_late() -> None:

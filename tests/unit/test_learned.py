@@ -68,10 +68,6 @@ def test_thirty_intervals_under_pressure_make_a_ceiling_that_warns_and_never_pag
     assert "warns at most" in verdicts[-1]["reason"]
 
 
-def test_a_configured_ceiling_of_the_same_series_is_critical() -> None:
-    assert run("replay", [{**PRESSED, "ceiling_mb_s": 214}] * 4)[-1]["state"] == "CRITICAL"
-
-
 @pytest.mark.parametrize(
     "row",
     [

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import asdict, fields
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,12 @@ import pytest
 
 from counterflow.pipelines.rules import Verdict, rules
 from counterflow.pipelines.rules.log_ceiling import LogState
+from tests.support.series import BEGIN, GAP, Replay
 
 RULE = rules()["log_ceiling"]
+REPLAY = Replay(RULE, {"system": "SYS1", "subsystem": "DBP1"}, interval_s=60)
+replay, states = REPLAY.verdicts, REPLAY.states
 PAGE = Path(__file__).parents[2] / "pipelines/jobs/log_ceiling/README.md"
-BEGIN = datetime(2026, 11, 21, 1, tzinfo=UTC)
 
 # path, MB/s of one log, GCP %, zIIP % as printed in the study "Db2 Logging Performance with zHyperLink"; 256 jobs
 RUNS = {
@@ -54,30 +55,6 @@ BUSY = made(98, **PRESSURE, gcp_pct=92.0)
 RESET = {**made(0), **BLIND, "rate_mb_s": None, "reset": True}
 SYNC = made(70, path="zhl", zhl_sync_pct=99.5)
 FALLEN = made(36, path="zhl", zhl_sync_pct=4.36, **PRESSURE)
-GAP = None  # a line that is not there
-
-
-def replay(
-    series: Sequence[dict[str, Any] | None], interval_s: float = 60.0, settings: dict[str, Any] | None = None
-) -> list[Verdict]:
-    """Judge a series from a cold start."""
-    parameters = RULE.parameters(**(settings or {}))
-    state, verdicts = RULE.start, []
-    for number, columns in enumerate(series, 1):
-        if columns is not None:
-            ts = BEGIN + timedelta(seconds=number * interval_s)
-            row = {"ts": ts.isoformat(), "interval_s": interval_s, "system": "SYS1", "subsystem": "DBP1", **columns}
-            state, verdict = RULE.judge(parameters, state, RULE.interval(row))
-            verdicts.append(verdict)
-    return verdicts
-
-
-def states(series: Sequence[dict[str, Any] | None], **options: Any) -> list[str]:
-    return [verdict.state for verdict in replay(series, **options)]
-
-
-def signals(series: Sequence[dict[str, Any] | None], **options: Any) -> list[str | None]:
-    return [verdict.signal for verdict in replay(series, **options)]
 
 
 # --- measured runs ----------------------------------------------------------------------------------------------------
@@ -104,16 +81,117 @@ def test_a_measured_run_is_ok_at_70_percent(name: str, pressure: dict[str, Any])
     assert {(v.state, v.signal) for v in replay([measured(name, 0.7, **pressure)] * 20)} == {("OK", "OK")}
 
 
+# --- series -----------------------------------------------------------------------------------------------------------
+
+
+def blind(percent: float, log_write_ms: float | None, **more: Any) -> dict[str, Any]:
+    return made(percent, **BLIND, log_write_ms=log_write_ms, **more)
+
+
+HIT = [FULL] * 3
+PLATEAU = made(88, **PRESSURE)
+BARE = {**FULL, "ceiling_mb_s": None}
+QUIET_WRITES = [blind(50, ms) for ms in (0.3, 0.4, 0.3, 0.5, 0.4, 0.4, 9.0)]  # their median is 0.4 ms; their mean not
+LOW = made(60)
+
+
+def fallen(rate_mb_s: float, **more: Any) -> dict[str, Any]:
+    """Return zHyperLink that fell back to zHPF, with its ceiling of 594 MB/s: 214 MB/s are 36 % of it."""
+    return made(0, path="zhl", rate_mb_s=rate_mb_s, ceiling_mb_s=594, **{"zhl_sync_pct": 4.36, **PRESSURE, **more})
+
+
+# what happens: (series, the last states)
+STORIES: dict[str, tuple[list[dict[str, Any] | None], list[str]]] = {
+    "critical needs three in a row": ([*[QUIET] * 3, *HIT], [*["OK"] * 5, "CRITICAL"]),
+    "two in a row, again and again, warn at most": ([*[QUIET] * 3, *[FULL, FULL, QUIET] * 6], ["WARNING"] * 14),
+    "a burst of two is OK": ([*[QUIET] * 5, FULL, FULL, *[QUIET] * 10], ["OK"] * 17),
+    "a steady demand near the ceiling warns": ([STEADY] * 30, [*["OK"] * 2, *["WARNING"] * 28]),
+    "a steady demand below 95 % does not": ([made(90)] * 30, ["OK"] * 30),
+    "near in one of five": ([*[LOW] * 5, STEADY, *[LOW] * 4], ["OK"] * 10),
+    "near in two of five": ([*[LOW] * 5, STEADY, LOW, STEADY, LOW, LOW], ["OK"] * 10),
+    "near in three of five": ([*[LOW] * 5, STEADY, LOW, STEADY, LOW, STEADY], ["OK", "WARNING"]),
+    "near in three of six": ([*[LOW] * 5, STEADY, LOW, STEADY, LOW, LOW, STEADY], ["OK"] * 11),
+    "a busy processor is not the ceiling": ([BUSY] * 20, ["WARNING"] * 18),
+    "flat at 85 % under pressure: the ceiling is set too high": ([made(40), *[made(85, **PRESSURE)] * 3], ["WARNING"]),
+    "flat at 84.9 %": ([made(40), *[made(84.9, **PRESSURE)] * 3], ["OK"] * 4),
+    "flat, but not three rates yet": ([made(40), PLATEAU, PLATEAU], ["OK"] * 3),
+    "rates that vary by 4 % are not flat": (
+        [made(40), *[made(percent, **PRESSURE) for percent in (86, 94, 86)]], ["OK"] * 4),
+    "rates that vary by 1 % are flat": (
+        [made(40), *[made(percent, **PRESSURE) for percent in (88, 90, 88)]], ["WARNING"]),
+    "flat, the pressure over": ([made(40), PLATEAU, PLATEAU, made(88)], ["OK"] * 4),
+    "flat, a processor busy": ([made(40), *[made(88, **PRESSURE, ziip_pct=90.0)] * 3], ["OK"] * 4),
+    "flat, the pressure unknown": ([made(40), *[made(88, **BLIND)] * 3], ["OK"] * 4),
+    "a fallback to zHPF is seen though its rate looks harmless": (
+        [*[SYNC] * 5, *[fallen(214)] * 5], [*["OK"] * 7, *["PATH_DEGRADED"] * 3]),
+    "a degraded path needs flat rates": ([{**FALLEN, "rate_mb_s": rate} for rate in (60, 70, 80) * 4], ["OK"] * 12),
+    "rates of nothing are not flat": ([{**FALLEN, "rate_mb_s": 0}] * 9, ["OK"] * 9),
+    "left after five at 70 %": ([*HIT, *[QUIET] * 5], [*["CRITICAL"] * 5, "OK"]),
+    "left after five at 89.9 %": ([*HIT, *[made(89.9)] * 5], [*["CRITICAL"] * 5, "OK"]),
+    "left after five at 80 % under pressure": ([*HIT, *[made(80, **PRESSURE)] * 5], [*["CRITICAL"] * 5, "OK"]),
+    "left for a plateau": ([*HIT, *[PLATEAU] * 5], [*["CRITICAL"] * 5, "WARNING"]),
+    "left while near without pressure": ([*HIT, *[STEADY] * 5], [*["CRITICAL"] * 5, "WARNING"]),
+    "left while the pressure is unknown": ([*HIT, *[made(98, **BLIND)] * 5], [*["CRITICAL"] * 5, "WARNING"]),
+    "left without pressure, and not near": ([*HIT, *[made(92)] * 5], [*["CRITICAL"] * 5, "OK"]),
+    "left for a degraded path": (
+        [*[{**FULL, "path": "zhl", "zhl_sync_pct": 100.0}] * 3, *[FALLEN] * 5], [*["CRITICAL"] * 5, "PATH_DEGRADED"]),
+    "not left at 90 % under pressure": ([*HIT, *[made(90, **PRESSURE)] * 30], ["CRITICAL"] * 31),
+    "not left at 94 % under pressure": ([*HIT, *[made(94, **PRESSURE)] * 30], ["CRITICAL"] * 31),
+    "not left because a processor is busy": ([*HIT, *[BUSY] * 30], ["CRITICAL"] * 31),
+    "leaving needs five in a row": (
+        [*HIT, *[QUIET] * 4, made(92, **PRESSURE), *[QUIET] * 5], [*["CRITICAL"] * 10, "OK"]),
+    "conditions for leaving take turns": (
+        [*HIT, made(60, **PRESSURE), made(92), made(60, **PRESSURE), made(92), made(60, **PRESSURE)],
+        ["CRITICAL", "OK"]),
+    "three near again before the five are over, which then begin anew": (
+        [*HIT, *[QUIET] * 4, *HIT, *[QUIET] * 4], ["CRITICAL"] * 12),
+    "a warning becomes critical at once": ([*[STEADY] * 5, FULL], ["WARNING", "CRITICAL"]),
+    "near in three of five holds for two more intervals": (
+        [*[STEADY] * 5, *[QUIET] * 7], [*["WARNING"] * 9, "OK"]),
+    "a warning of a plateau is left after five": ([*[PLATEAU] * 3, *[QUIET] * 5], [*["WARNING"] * 5, "OK"]),
+    "a plateau before the five are over": (
+        [*[PLATEAU] * 3, *[QUIET] * 2, *[PLATEAU] * 3, *[QUIET] * 4], ["WARNING"] * 10),
+    "214 MB/s at the zHPF ceiling, then zHyperLink, then its fallback": (
+        [*[measured("z17 zHPF DS8A50", 1.0, **PRESSURE)] * 5, *[fallen(420, zhl_sync_pct=99.0, **CALM)] * 6,
+         *[fallen(214, zhl_sync_pct=5.0)] * 4],
+        [*["OK"] * 2, *["CRITICAL"] * 3, *["OK"] * 8, *["PATH_DEGRADED"] * 2]),
+    "a cut-over from zHyperLink takes its fallback back": (
+        [*[FALLEN] * 3, made(98, ceiling_mb_s=214)], ["OK", "OK", "PATH_DEGRADED", "OK"]),
+    "near twice on the old path and once on the new one": ([FULL, FULL, {**FULL, "path": "zhl"}], ["OK"]),
+    "an unknown path is no change": (
+        [*HIT, {**FULL, "path": None}, made(92, **PRESSURE)], ["CRITICAL", "CRITICAL"]),
+    "a missing ceiling is UNKNOWN at once, and three near of five still count": (
+        [*HIT, BARE, made(92, **PRESSURE)], ["UNKNOWN", "WARNING"]),
+    "three intervals without a ceiling, and two of five still count": (
+        [*HIT, *[BARE] * 3, made(60, **PRESSURE)], ["UNKNOWN", "OK"]),
+    "nothing is near while there is no ceiling": (
+        [*[BARE] * 5, *HIT], [*["UNKNOWN"] * 5, "WARNING", "WARNING", "CRITICAL"]),
+    "an interval is judged by the ceiling of its time": ([*HIT, {**FULL, "ceiling_mb_s": 400}], ["CRITICAL", "OK"]),
+    "slow log writes stand in for waits": ([*QUIET_WRITES, *[blind(98, 0.8)] * 3], ["CRITICAL"]),
+    "log writes not twice as slow": ([*QUIET_WRITES, *[blind(98, 0.79)] * 3], ["WARNING"]),
+    "log writes unknown": ([*QUIET_WRITES, *[blind(98, None)] * 3], ["WARNING"]),
+    "log writes do not count where waits and threads are known": (
+        [*[{**QUIET, "log_write_ms": 0.4}] * 5, *[{**STEADY, "log_write_ms": 9.0}] * 5], ["WARNING"] * 3),
+    "log writes do not count where threads are known": (
+        [*[{**QUIET, "log_write_ms": 0.4}] * 5, *[{**STEADY, "log_write_ms": 9.0, "waits_delta": None}] * 5],
+        ["WARNING"] * 3),
+    "a degraded path does not become the usual one": (
+        [*[blind(60, 0.3, path="zhl", zhl_sync_pct=99.0)] * 10, *[blind(36, 1.2, path="zhl", zhl_sync_pct=5.0)] * 500],
+        ["PATH_DEGRADED"] * 498),
+    "stale is left at once for OK": ([*HIT, *[QUIET] * 3, *[RESET] * 5, QUIET], ["STALE", "OK"]),
+    "stale is left at once for CRITICAL: counts are kept": ([*HIT, *[RESET] * 5, FULL], ["STALE", "CRITICAL"]),
+    "stale is left at once for WARNING": ([*HIT, *[RESET] * 5, STEADY], ["STALE", "WARNING"]),
+    "an hour of unusable intervals forgets what was raised": (
+        [*HIT, *[RESET] * 62, made(92, **PRESSURE)], ["STALE", "UNKNOWN", "OK"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("series", "shown"), STORIES.values(), ids=STORIES)
+def test_a_series_ends_in_these_states(series: list[dict[str, Any] | None], shown: list[str]) -> None:
+    assert states(series)[-len(shown) :] == shown
+
+
 # --- conditions -------------------------------------------------------------------------------------------------------
-
-
-def test_critical_needs_three_in_a_row() -> None:
-    assert states([*[QUIET] * 3, *[FULL] * 3]) == [*["OK"] * 5, "CRITICAL"]
-    assert "CRITICAL" not in states([*[QUIET] * 3, *[FULL, FULL, QUIET] * 6])
-
-
-def test_a_burst_of_two_is_ok() -> None:
-    assert set(states([*[QUIET] * 5, FULL, FULL, *[QUIET] * 10])) == {"OK"}
 
 
 @pytest.mark.parametrize(
@@ -158,59 +236,7 @@ def test_critical_needs_processors_with_room(columns: dict[str, Any], critical: 
     assert states([QUIET, *[{**FULL, **columns}] * 4])[-1] == ("CRITICAL" if critical else "WARNING")
 
 
-def test_a_plateau_without_pressure_is_a_steady_demand() -> None:
-    """WARNING, never CRITICAL, and below 95 % not even that."""
-    assert states([STEADY] * 30) == [*["OK"] * 2, *["WARNING"] * 28]
-    assert set(states([made(90)] * 30)) == {"OK"}
-
-
-@pytest.mark.parametrize("count", range(1, 6))
-def test_near_in_three_of_five_warns(count: int) -> None:
-    """Spread so that no three are in a row and the rates are never flat."""
-    window = [
-        made(98)
-        if number in {0: [], 1: [0], 2: [0, 2], 3: [0, 2, 4], 4: [0, 1, 3, 4], 5: range(5)}[count]
-        else made(60)
-        for number in range(5)
-    ]
-    shown = states([*[made(60)] * 5, *window])[-1]
-    assert shown == ("WARNING" if count >= 3 else "OK")
-
-
-def test_three_of_six_do_not_warn() -> None:
-    assert set(states([*[made(60)] * 5, STEADY, made(60), STEADY, made(60), made(60), STEADY])) == {"OK"}
-
-
-@pytest.mark.parametrize(
-    ("columns", "state"),
-    [
-        ([made(85, **PRESSURE)] * 3, "WARNING"),
-        ([made(84.9, **PRESSURE)] * 3, "OK"),
-        ([made(88, **PRESSURE)] * 2, "OK"),  # not three rates yet
-        ([made(86, **PRESSURE), made(94, **PRESSURE), made(86, **PRESSURE)], "OK"),  # varies by 4 %
-        ([made(88, **PRESSURE), made(90, **PRESSURE), made(88, **PRESSURE)], "WARNING"),  # varies by 1 %
-        ([made(88, **PRESSURE), made(88, **PRESSURE), made(88)], "OK"),
-        ([made(88, **PRESSURE, ziip_pct=90.0)] * 3, "OK"),
-        ([made(88, **BLIND)] * 3, "OK"),
-    ],
-)
-def test_a_flat_rate_under_pressure_warns_of_a_ceiling_set_too_high(columns: list[Any], state: str) -> None:
-    assert states([made(40), *columns])[-1] == state
-
-
-def test_a_busy_processor_is_not_the_ceiling() -> None:
-    assert set(states([BUSY] * 20)[2:]) == {"WARNING"}
-
-
 # --- path -------------------------------------------------------------------------------------------------------------
-
-
-def test_a_fallback_to_zhpf_is_seen_though_the_rate_looks_harmless() -> None:
-    """214 of 594 MB/s is 36 % of the ceiling."""
-    fallen = made(0, path="zhl", rate_mb_s=214, ceiling_mb_s=594, zhl_sync_pct=4.36, **PRESSURE)
-    shown = states([*[SYNC] * 5, *[fallen] * 5])
-    assert shown == [*["OK"] * 7, *["PATH_DEGRADED"] * 3]
-    assert replay([fallen] * 3)[-1].evidence.as_json()["rule"] == "log_path_degraded"
 
 
 @pytest.mark.parametrize(
@@ -231,11 +257,6 @@ def test_what_a_degraded_path_is(columns: dict[str, Any], state: str) -> None:
     assert states([{**FALLEN, **columns}] * 4)[-1] == state
 
 
-def test_a_degraded_path_needs_flat_rates() -> None:
-    varied = [{**FALLEN, "rate_mb_s": rate} for rate in (60, 70, 80) * 4]
-    assert set(states(varied)) == {"OK"}
-
-
 @pytest.mark.parametrize(
     ("columns", "leaves"),
     [
@@ -251,88 +272,6 @@ def test_a_degraded_path_is_left_after_five(columns: dict[str, Any], leaves: boo
     assert shown == [*["PATH_DEGRADED"] * 4, "OK" if leaves else "PATH_DEGRADED"]
 
 
-# --- leaving ----------------------------------------------------------------------------------------------------------
-
-HIT = [FULL] * 3
-
-
-@pytest.mark.parametrize(
-    ("columns", "state"),
-    [
-        (QUIET, "OK"),
-        (made(89.9), "OK"),
-        (made(80, **PRESSURE), "OK"),
-        (made(88, **PRESSURE), "WARNING"),  # a plateau
-        (STEADY, "WARNING"),  # still near without pressure
-        (made(98, **BLIND), "WARNING"),
-        (made(92), "OK"),  # no pressure, and not near
-    ],
-)
-def test_critical_is_left_after_five_for_the_worst_that_still_holds(columns: dict[str, Any], state: str) -> None:
-    assert states([*HIT, *[columns] * 5])[2:] == [*["CRITICAL"] * 5, state]
-
-
-@pytest.mark.parametrize("columns", [made(90, **PRESSURE), made(94, **PRESSURE), BUSY])
-def test_between_the_thresholds_critical_stays(columns: dict[str, Any]) -> None:
-    assert states([*HIT, *[columns] * 30])[-1] == "CRITICAL"
-
-
-def test_leaving_needs_five_in_a_row() -> None:
-    held = made(92, **PRESSURE)
-    assert states([*HIT, *[QUIET] * 4, held, *[QUIET] * 5])[2:] == [*["CRITICAL"] * 10, "OK"]
-
-
-def test_conditions_for_leaving_may_take_turns() -> None:
-    low, calm = made(60, **PRESSURE), made(92)
-    assert states([*HIT, low, calm, low, calm, low])[-2:] == ["CRITICAL", "OK"]
-
-
-def test_raising_wins_over_leaving() -> None:
-    """Three near again before the five are over; and the five then begin anew."""
-    assert states([*HIT, *[QUIET] * 4, *HIT, *[QUIET] * 4])[-1] == "CRITICAL"
-    assert states([*[STEADY] * 5, *[FULL] * 1])[-1] == "CRITICAL"
-
-
-def test_critical_is_left_for_a_degraded_path() -> None:
-    full = {**FULL, "path": "zhl", "zhl_sync_pct": 100.0}
-    assert states([full, full, full, *[FALLEN] * 5])[2:] == [*["CRITICAL"] * 5, "PATH_DEGRADED"]
-
-
-def test_warning_is_left_after_five_without_either_condition() -> None:
-    """Near in three of five holds for two more intervals."""
-    assert states([*[STEADY] * 5, *[QUIET] * 7])[2:] == [*["WARNING"] * 9, "OK"]
-    plateau = made(88, **PRESSURE)
-    assert states([*[plateau] * 3, *[QUIET] * 5])[2:] == [*["WARNING"] * 5, "OK"]
-    assert states([*[plateau] * 3, *[QUIET] * 2, *[plateau] * 3, *[QUIET] * 4])[2:] == ["WARNING"] * 10
-
-
-def test_switching_zhyperlink_on_clears_and_its_fallback_degrades() -> None:
-    """214 MB/s at the zHPF ceiling, then zHyperLink with a ceiling of 594, then its fallback."""
-    zhpf = measured("z17 zHPF DS8A50", 1.0, **PRESSURE)
-    zhl = made(0, path="zhl", rate_mb_s=420, ceiling_mb_s=594, zhl_sync_pct=99.0)
-    fallen = made(0, path="zhl", rate_mb_s=214, ceiling_mb_s=594, zhl_sync_pct=5.0, **PRESSURE)
-    shown = states([*[zhpf] * 5, *[zhl] * 6, *[fallen] * 4])
-    assert shown == [*["OK"] * 2, *["CRITICAL"] * 3, *["OK"] * 8, *["PATH_DEGRADED"] * 2]
-
-
-def test_a_cut_over_from_zhyperlink_takes_its_fallback_back() -> None:
-    zhpf = made(98, ceiling_mb_s=214)
-    assert states([*[FALLEN] * 3, zhpf]) == ["OK", "OK", "PATH_DEGRADED", "OK"]
-
-
-def test_what_a_state_was_judged_by_is_forgotten_with_it() -> None:
-    """Near twice on the old path and once on the new one is near once."""
-    assert states([FULL, FULL, {**FULL, "path": "zhl"}])[-1] == "OK"
-
-
-@pytest.mark.parametrize(
-    ("columns", "shown"), [({"path": None}, ["CRITICAL", "CRITICAL"]), ({"ceiling_mb_s": None}, ["UNKNOWN", "WARNING"])]
-)
-def test_an_unknown_path_or_ceiling_is_no_change(columns: dict[str, Any], shown: list[str]) -> None:
-    """Without a ceiling the state is UNKNOWN, which ends at once; the near intervals before it still count."""
-    assert states([*HIT, {**FULL, **columns}, made(92, **PRESSURE)])[-2:] == shown
-
-
 def test_a_raised_state_outlives_an_hour_of_silence_but_no_more() -> None:
     def after(missing: int) -> list[tuple[str, bool]]:
         verdicts = replay([*HIT, *[GAP] * missing, FULL, FULL])
@@ -343,24 +282,7 @@ def test_a_raised_state_outlives_an_hour_of_silence_but_no_more() -> None:
     assert after(61) == [("CRITICAL", False), ("OK", False), ("OK", False)], "judged by itself"
 
 
-def test_a_long_row_of_unusable_intervals_forgets_what_was_raised() -> None:
-    assert states([*HIT, *[RESET] * 61])[-1] == "STALE"
-    assert states([*HIT, *[RESET] * 62])[-1] == "UNKNOWN"
-    assert states([*HIT, *[RESET] * 62, made(92, **PRESSURE)])[-1] == "OK"
-
-
 # --- pressure from latency --------------------------------------------------------------------------------------------
-
-
-def blind(percent: float, log_write_ms: float | None, **more: Any) -> dict[str, Any]:
-    return made(percent, **BLIND, log_write_ms=log_write_ms, **more)
-
-
-@pytest.mark.parametrize(("log_write_ms", "state"), [(0.8, "CRITICAL"), (0.79, "WARNING"), (None, "WARNING")])
-def test_slow_log_writes_stand_in_for_waits(log_write_ms: float | None, state: str) -> None:
-    """The median of the quiet ones is 0.4 ms; their mean is not."""
-    quiet = [blind(50, ms) for ms in (0.3, 0.4, 0.3, 0.5, 0.4, 0.4, 9.0)]
-    assert states([*quiet, *[blind(98, log_write_ms)] * 3])[-1] == state
 
 
 def test_the_median_is_of_quiet_intervals_alone() -> None:
@@ -370,24 +292,12 @@ def test_the_median_is_of_quiet_intervals_alone() -> None:
     assert verdict.evidence.as_json()["figures"]["pressure"] is True
 
 
-def test_log_writes_count_only_where_neither_waits_nor_threads_are_known() -> None:
-    slow = [{**STEADY, "log_write_ms": 9.0}, {**STEADY, "log_write_ms": 9.0, "waits_delta": None}]
-    for columns in slow:
-        assert states([*[{**QUIET, "log_write_ms": 0.4}] * 5, *[columns] * 5])[-1] == "WARNING"
-
-
 def test_without_anything_to_compare_with_the_pressure_is_unknown() -> None:
     for series in ([blind(98, 9.0)] * 9, [*[blind(50, 0.0)] * 3, *[blind(98, 9.0)] * 9]):
         verdict = replay(series)[-1]
         assert verdict.state == "WARNING"
         assert verdict.evidence.as_json()["figures"]["pressure"] is None
         assert "pressure unknown" in verdict.reason
-
-
-def test_a_degraded_path_does_not_become_the_usual_one() -> None:
-    quiet = blind(60, 0.3, path="zhl", zhl_sync_pct=99.0)
-    fallen = blind(36, 1.2, path="zhl", zhl_sync_pct=5.0)
-    assert states([*[quiet] * 10, *[fallen] * 500])[-1] == "PATH_DEGRADED"
 
 
 # --- gaps, resets, ceilings -------------------------------------------------------------------------------------------
@@ -420,15 +330,6 @@ def test_after_five_intervals_without_a_verdict_the_state_is_stale() -> None:
     assert [v.state for v in verdicts[3:]] == [*["CRITICAL"] * 4, *["STALE"] * 3]
     assert {(v.signal, v.stale) for v in verdicts[3:]} == {(None, True)}
     assert set(states([*HIT, *[RESET] * 4, FULL, *[RESET] * 4])[2:]) == {"CRITICAL"}
-
-
-@pytest.mark.parametrize(("columns", "state"), [(QUIET, "OK"), (FULL, "CRITICAL"), (STEADY, "WARNING")])
-def test_stale_is_left_at_once_for_the_worst_that_holds(columns: dict[str, Any], state: str) -> None:
-    """Counts are kept: the three near before are three of the last five, and in a row with one more."""
-    series = [*HIT, *[RESET] * 5, columns]
-    if columns is QUIET:
-        series = [*HIT, *[QUIET] * 3, *[RESET] * 5, columns]
-    assert states(series)[-2:] == ["STALE", state]
 
 
 def test_an_interval_after_a_gap_gives_no_verdict() -> None:
@@ -467,19 +368,6 @@ def test_without_a_ceiling_there_is_no_verdict(ceiling: float | None) -> None:
     assert all("no ceiling" in v.reason and "restarted" in v.reason for v in restarted)
 
 
-def test_with_a_ceiling_the_state_is_known_at_once() -> None:
-    """Nothing was near while there was no ceiling to be near to."""
-    bare = {**FULL, "ceiling_mb_s": None}
-    assert states([*[bare] * 5, FULL, FULL, FULL]) == [*["UNKNOWN"] * 5, "WARNING", "WARNING", "CRITICAL"]
-    assert states([*HIT, bare, made(92, **PRESSURE)])[-2:] == ["UNKNOWN", "WARNING"]  # three of five were near
-    assert states([*HIT, *[bare] * 3, made(60, **PRESSURE)])[-2:] == ["UNKNOWN", "OK"]
-
-
-def test_an_interval_is_judged_by_the_ceiling_of_its_time() -> None:
-    raised = {**FULL, "ceiling_mb_s": 400}
-    assert states([*HIT, raised])[-2:] == ["CRITICAL", "OK"]
-
-
 # --- evidence, words, parameters --------------------------------------------------------------------------------------
 
 
@@ -507,10 +395,6 @@ def test_flat_is_the_deviation_of_the_three_rates_themselves() -> None:
     assert verdict.evidence.as_json()["figures"]["variation"] == pytest.approx(6**0.5 / 100)
 
 
-def test_rates_of_nothing_are_not_flat() -> None:
-    assert set(states([{**FALLEN, "rate_mb_s": 0}] * 9)) == {"OK"}
-
-
 def test_the_words_name_both_causes_of_a_wait_for_a_buffer() -> None:
     reason = replay(HIT)[-1].reason
     assert "0.98 of the ceiling" in reason
@@ -519,33 +403,33 @@ def test_the_words_name_both_causes_of_a_wait_for_a_buffer() -> None:
     assert "27.2 %" in reason
 
 
-PLATEAU = [made(40), *[made(88, **PRESSURE)] * 3]
+FLAT = [made(40), *[PLATEAU] * 3]
 QUIET_MS = [blind(50, 0.4)] * 5
 UNNAMED = {**made(98, **PRESSURE), "ceiling_mb_s": None}  # 196 MB/s under pressure, no ceiling configured
 SPREAD = [{**UNNAMED, "rate_mb_s": rate} for rate in (196, 170, 172)] * 11
-LATER: dict[str, tuple[Any, list[Any], str, str]] = {
-    "near_ratio": (0.99, HIT, "CRITICAL", "WARNING"),
-    "plateau_ratio": (0.9, PLATEAU, "WARNING", "OK"),
-    "leave_ratio": (0.93, [*HIT, *[made(92, **PRESSURE)] * 2, *[made(91, **PRESSURE)] * 3], "CRITICAL", "WARNING"),
-    "flat_cv": (0.05, [made(86, **PRESSURE), made(94, **PRESSURE), made(86, **PRESSURE)], "OK", "WARNING"),
-    "flat_window": (4, PLATEAU, "WARNING", "OK"),
-    "waits_over": (12.0, [made(98, waits_delta=12, waiting_threads=None)] * 3, "CRITICAL", "WARNING"),
-    "waiting_share": (0.7, [made(98, waits_delta=None, waiting_threads=160)] * 3, "CRITICAL", "WARNING"),
-    "latency_factor": (3.0, [*QUIET_MS, *[blind(98, 1.0)] * 3], "CRITICAL", "WARNING"),
-    "latency_below": (0.5, [*QUIET_MS, *[blind(98, 1.0)] * 3], "CRITICAL", "WARNING"),
-    "latency_window": (1, [*QUIET_MS, blind(50, 4.0), *[blind(98, 1.0)] * 3], "CRITICAL", "WARNING"),
-    "gcp_free_pct": (20.0, HIT, "CRITICAL", "WARNING"),
-    "ziip_free_pct": (20.0, HIT, "CRITICAL", "WARNING"),
-    "sync_pct": (4.0, [FALLEN] * 3, "PATH_DEGRADED", "OK"),
-    "raise_after": (4, HIT, "CRITICAL", "WARNING"),
-    "warn_least": (4, [STEADY] * 3, "WARNING", "OK"),
-    "warn_window": (2, [STEADY] * 3, "WARNING", "OK"),
-    "clear_after": (2, [*HIT, *[made(60)] * 4], "CRITICAL", "OK"),
-    "stale_after": (2, [*HIT, RESET, RESET], "CRITICAL", "STALE"),
-    "gap_factor": (1.5, [FULL, FULL, GAP, FULL], "CRITICAL", "UNKNOWN"),
-    "forget_after_s": (60, [*HIT, GAP, GAP, made(92, **PRESSURE)], "CRITICAL", "OK"),
-    "learn_least": (40, [UNNAMED] * 33, "WARNING", "UNKNOWN"),
-    "learn_spread": (0.2, SPREAD, "UNKNOWN", "OK"),
+LATER: dict[str, tuple[str, list[Any], str, str]] = {
+    "near_ratio": ("0.99", HIT, "CRITICAL", "WARNING"),
+    "plateau_ratio": ("0.9", FLAT, "WARNING", "OK"),
+    "leave_ratio": ("0.93", [*HIT, *[made(92, **PRESSURE)] * 2, *[made(91, **PRESSURE)] * 3], "CRITICAL", "WARNING"),
+    "flat_cv": ("0.05", [made(86, **PRESSURE), made(94, **PRESSURE), made(86, **PRESSURE)], "OK", "WARNING"),
+    "flat_window": ("4", FLAT, "WARNING", "OK"),
+    "waits_over": ("12", [made(98, waits_delta=12, waiting_threads=None)] * 3, "CRITICAL", "WARNING"),
+    "waiting_share": ("0.7", [made(98, waits_delta=None, waiting_threads=160)] * 3, "CRITICAL", "WARNING"),
+    "latency_factor": ("3.0", [*QUIET_MS, *[blind(98, 1.0)] * 3], "CRITICAL", "WARNING"),
+    "latency_below": ("0.5", [*QUIET_MS, *[blind(98, 1.0)] * 3], "CRITICAL", "WARNING"),
+    "latency_window": ("1", [*QUIET_MS, blind(50, 4.0), *[blind(98, 1.0)] * 3], "CRITICAL", "WARNING"),
+    "gcp_free_pct": ("20.0", HIT, "CRITICAL", "WARNING"),
+    "ziip_free_pct": ("20.0", HIT, "CRITICAL", "WARNING"),
+    "sync_pct": ("4.0", [FALLEN] * 3, "PATH_DEGRADED", "OK"),
+    "raise_after": ("4", HIT, "CRITICAL", "WARNING"),
+    "warn_least": ("4", [STEADY] * 3, "WARNING", "OK"),
+    "warn_window": ("2", [STEADY] * 3, "WARNING", "OK"),
+    "clear_after": ("2", [*HIT, *[made(60)] * 4], "CRITICAL", "OK"),
+    "stale_after": ("2", [*HIT, RESET, RESET], "CRITICAL", "STALE"),
+    "gap_factor": ("1.5", [FULL, FULL, GAP, FULL], "CRITICAL", "UNKNOWN"),
+    "forget_after_s": ("60", [*HIT, GAP, GAP, made(92, **PRESSURE)], "CRITICAL", "OK"),
+    "learn_least": ("40", [UNNAMED] * 33, "WARNING", "UNKNOWN"),
+    "learn_spread": ("0.2", SPREAD, "UNKNOWN", "OK"),
 }
 
 
@@ -569,11 +453,3 @@ def test_every_parameter_is_tested_and_on_the_page_with_its_default() -> None:
 def test_a_path_is_one_of_two(path: object) -> None:
     with pytest.raises(ValueError, match="`path`: expected zhpf, zhl or null"):
         RULE.interval({"ts": "2026-11-21T01:00:00Z", **QUIET, "path": path})
-
-
-def test_a_state_survives_json() -> None:
-    state = RULE.start
-    for minute, columns in enumerate([blind(50, 0.4), FULL, RESET, FULL, QUIET], 1):
-        ts = f"2026-11-21T01:0{minute}:00Z"
-        state, _ = RULE.judge(RULE.parameters(), state, RULE.interval({"ts": ts, "interval_s": 60, **columns}))
-        assert LogState.of_json(orjson.loads(orjson.dumps(state.as_json()))) == state

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from counterflow.analysis.studies import backtest, fitted
-from counterflow.analysis.studies.sizing import Interval, Work, apply_time, queueing, sized, spread
+from counterflow.analysis.studies.sizing import Estimate, UnmirroredNode, apply_time, queueing, sized, spread
 
 PAGE = Path(__file__).parents[2] / "docs/studies/mirror-backtest.md"
 
@@ -40,19 +40,19 @@ def test_a_held_port_by_hand() -> None:
     assert found.error_pct == pytest.approx(100 * (rows / 177_259 - 1))
 
 
-@pytest.mark.parametrize("run", fitted.runs(), ids=lambda run: f"{run.table} {run.name}")
-def test_no_run_is_fitted_to_itself(run: fitted.Run, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("run", fitted.mirrored_runs(), ids=lambda run: f"{run.table} {run.name}")
+def test_no_run_is_fitted_to_itself(run: fitted.MirroredRun, monkeypatch: pytest.MonkeyPatch) -> None:
     """Constants of a run do not move when its own figures do."""
     other = run._replace(rate=run.rate * 0.5, response_s=run.response_s * 3, source_busy=0.1, target_busy=0.1)
     before = fitted.constants(run)
-    every = tuple(other if r == run else r for r in fitted.runs())
-    monkeypatch.setattr(fitted, "runs", lambda: every)
+    every = tuple(other if r == run else r for r in fitted.mirrored_runs())
+    monkeypatch.setattr(fitted, "mirrored_runs", lambda: every)
     assert fitted.constants(other) == before
 
 
 def test_rate_response_and_processors_agree() -> None:
     """Little's law holds for the predictions, and adding nothing gives the baseline back."""
-    before = Work(100.0, 0.02, 1.5, 4.0)
+    before = UnmirroredNode(100.0, 0.02, 1.5, 4.0)
     same = sized(before, 0.08, 0.0, 0.0, 4.0)
     assert same == pytest.approx((100.0, 0.02, 1.5))
     more = sized(before, 0.08, 0.5, 0.01, 4.0)
@@ -76,7 +76,7 @@ def test_the_time_of_a_mirrored_operation_by_hand() -> None:
     """80 jobs did 415,318 to 417,753 rows/s: 191.5 to 192.6 µs a row; at least half of the least is mirroring's."""
     pair = fitted.pair_us()
     assert pair == pytest.approx((144.187, 1e6 * 80 / 417_753 / 2, 1e6 * 80 / 415_318), abs=1e-3)
-    both = apply_time(2.0, 1.0, 1.0, Interval(144.0, 96.0, 192.0))
+    both = apply_time(2.0, 1.0, 1.0, Estimate(144.0, 96.0, 192.0))
     assert both == pytest.approx((144e-6, 96e-6, 192e-6))
-    insert = apply_time(1.0, 1.0, 0.0, Interval(144.0, 96.0, 192.0))
+    insert = apply_time(1.0, 1.0, 0.0, Estimate(144.0, 96.0, 192.0))
     assert insert == pytest.approx((120e-6, 48e-6, 192e-6))

@@ -16,8 +16,8 @@ from counterflow.dashboards.macros import Range
 from counterflow.dashboards.report import page
 from counterflow.dashboards.report.figures import ReportFigure, figure_of, table
 from counterflow.dashboards.report.pairs import Value, bars, spread
-from counterflow.dashboards.report.series import palette, runs
-from counterflow.dashboards.report.specs import Spell
+from counterflow.dashboards.report.series import palette
+from counterflow.dashboards.report.specs import ShadedSpell
 from counterflow.dashboards.report.words import figure as worded
 from counterflow.dashboards.report.words import headed, length, plain, sparkline
 from tests.support.reports import (
@@ -78,14 +78,6 @@ def test_bars_cover_their_interval_and_stack_in_order() -> None:
     assert bars["encoding"]["x"]["scale"]["type"] == "utc"
 
 
-def test_the_idoctor_chart_has_its_documented_colours() -> None:
-    made = figure(charts()["logical_io"], wide(charts()["logical_io"]))
-    scale = spec_of(made)["encoding"]["color"]["scale"]
-    colours = dict(zip(scale["domain"], scale["range"], strict=True))
-    assert (colours["Read only"], colours["Read for update"]) == ("#E02F44", "#F2CC0C")
-    assert (colours["Inserts"], colours["Other"]) == ("#37872D", "#3274D9")
-
-
 def test_a_line_over_a_stack_and_one_against_the_right() -> None:
     series = {
         "A": {"colour": "cpu"},
@@ -134,11 +126,6 @@ def test_a_line_bridges_one_late_sample_and_no_outage(bucket_s: int, usual_s: in
     result = Result([Column("time", TIME), Column("A", NUMBER)], rows)
     made = figure_of(known, "SELECT 1", result, Range(BEGIN, END, bucket_s), usual_s=usual_s)
     assert len({row["run"] for row in rows_of(made)[0]}) == lines
-
-
-@pytest.mark.parametrize(("bridge", "found"), [(10, [[(0, 1.0)], [(20, 3.0)]]), (20, [[(0, 1.0), (20, 3.0)]])])
-def test_runs(bridge: int, found: list[list[tuple[int, float]]]) -> None:
-    assert list(runs([0, 10, 20], [1.0, None, 3.0], bridge)) == found
 
 
 def test_an_area_is_stacked_without_seams() -> None:
@@ -250,7 +237,7 @@ def test_what_is_too_much_for_thirty_colours_is_summed_up() -> None:
 
 
 def test_a_spell_is_shaded_behind_what_was_judged() -> None:
-    spell = Spell(FIRST + MINUTE, FIRST + 30 * MINUTE, "#C8283C")
+    spell = ShadedSpell(FIRST + MINUTE, FIRST + 30 * MINUTE, "#C8283C")
     made = figure_of(chart("lines"), "", wide(chart("lines"), [[1, 2], [3, 4]]), SHOWN, spell)
     shade, *lines = layers(spec_of(made))
     assert shade["data"]["values"] == [{"from": FIRST + MINUTE, "until": FIRST + 30 * MINUTE}]

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-import orjson
 import pytest
 
 from counterflow.pipelines.rules import Verdict, rules, with_settings
-from counterflow.pipelines.rules.roce_cap import LinkInterval, LinkState
+from counterflow.pipelines.rules.roce_cap import LinkState
+from tests.support.series import BEGIN, GAP, Replay
 
 RULE = rules()["roce_cap"]
+REPLAY = Replay(RULE, {"system": "a", "link": "roce0"}, interval_s=30)
+replay, states, signals = REPLAY.verdicts, REPLAY.states, REPLAY.signals
 PAGE = Path(__file__).parents[2] / "pipelines/jobs/roce_cap/README.md"
-BEGIN = datetime(2026, 11, 21, tzinfo=UTC)
 GB_S = 1e9
 
 # (capacity %, interfering threads): own OUT, IN, messages; interfering OUT, IN; all OUT, IN, in Gb/s as printed in
@@ -77,38 +78,9 @@ def made(own: float, physical: float | None, msgs: float | None = None, **more: 
 FREE = made(1.2, 22.0)
 HELD = made(0.8, 22.2)
 RESET = {**made(0, None), **dict.fromkeys(("own_out_bytes_s", "own_in_bytes_s", "own_msgs_s")), "reset": True}
-GAP = None  # a line that is not there
 
-
-def replay(
-    series: list[dict[str, Any] | None], interval_s: float = 30.0, settings: dict[str, str] | None = None
-) -> list[Verdict]:
-    """Judge a series from a cold start."""
-    parameters = with_settings(RULE.parameters(), settings or {})
-    state, verdicts = RULE.start, []
-    for number, columns in enumerate(series, 1):
-        if columns is not None:
-            ts = BEGIN + timedelta(seconds=number * interval_s)
-            row = {"ts": ts.isoformat(), "interval_s": interval_s, "system": "a", "link": "roce0", **columns}
-            state, verdict = RULE.judge(parameters, state, RULE.interval(row))
-            verdicts.append(verdict)
-    return verdicts
-
-
-def signals(series: list[dict[str, Any] | None], **options: Any) -> list[str | None]:
-    return [verdict.signal for verdict in replay(series, **options)]
-
-
-def states(series: list[dict[str, Any] | None], **options: Any) -> list[str]:
-    return [verdict.state for verdict in replay(series, **options)]
-
-
+# after a baseline of the 8- or 9-thread run or none; Gb of 2^30 or 10^9; totals printed or added
 CASES = [(row, baseline, gb, printed) for row, baseline, gb, printed in product(RUNS, (8, 9, None), GB, (True, False))]
-
-
-def test_there_are_96_cases() -> None:
-    """8 rows, after a baseline of the 8- or 9-thread run or none; Gb of 2^30 or 10^9; totals printed or added."""
-    assert len(CASES) == 96
 
 
 @pytest.mark.parametrize(("row", "baseline", "gb", "printed"), CASES)
@@ -127,19 +99,18 @@ def test_every_measured_run_is_judged_right(row: tuple[int, int], baseline: int 
 
 
 def test_the_evidence_holds_what_decided() -> None:
-    verdict = replay([run(3, 8)] * 10 + [run(3, 10)] * 3)[-1]
-    figures = verdict.evidence.as_json()["figures"]
+    evidence = replay([run(3, 8)] * 10 + [run(3, 10)] * 3)[-1].evidence.as_json()
+    figures = evidence["figures"]
     own, physical = 1.86 + 1.90, 89.15 + 89.79
-    assert verdict.evidence.as_json()["rule"] == 5
-    assert verdict.evidence.as_json()["inputs"]["own_msgs_s"] == 1759392
-    assert verdict.evidence.as_json()["inputs"]["rows_s"] == 177259
+    assert evidence["rule"] == 5
+    assert (evidence["inputs"]["own_msgs_s"], evidence["inputs"]["rows_s"]) == (1759392, 177259)
     assert figures["util"] == pytest.approx(0.8979)
     assert figures["share"] == pytest.approx(own / physical / 0.03)
     assert figures["baseline_own_bytes_s"] == pytest.approx((4.49 + 4.57) * GB_S / 8)
     assert figures["baseline_own_msgs_s"] == 4278626
     assert figures["others_bytes_s"] == pytest.approx((physical - own) * GB_S / 8)
     assert figures["baseline_others_bytes_s"] == pytest.approx((87.96 + 88.53 - 4.49 - 4.57) * GB_S / 8)
-    assert verdict.evidence.as_json()["thresholds"] == {
+    assert evidence["thresholds"] == {
         "util_threshold": 0.85,
         "share_low": 0.55,
         "share_high": 0.81,
@@ -147,7 +118,6 @@ def test_the_evidence_holds_what_decided() -> None:
         "others_risen": 1.005,
         "raise_after": 3,
     }
-    orjson.dumps(verdict.evidence.as_json())
 
 
 # --- one interval -----------------------------------------------------------------------------------------------------
@@ -157,10 +127,12 @@ def test_the_evidence_holds_what_decided() -> None:
     ("columns", "signal", "rule"),
     [
         (made(1.2, 21.0), "OK", 1),  # .84 of the line
+        (made(1.2, 18.0, capacity_pct=None), "OK", 1),  # a light load is OK whatever the capacity
         (made(0.1, 21.0), "OK", 1),  # a quiet adapter comes before the low share
         (made(0.1, 22.0), "DEMAND_LIMITED", 2),
         (made(0.03 * 0.05 * 22, 22.0), "DEMAND_LIMITED", 2),  # idle: s = .03
         (made(1.2, 22.0), "OK", 3),
+        ({**FREE, "phys_out_bytes_s": 12.0 * GB_S, "phys_in_bytes_s": 5.0 * GB_S}, "OK", 3),  # the busier direction
         (made(0.8, 22.0), "LIKELY", 4),
         (made(0.8, None), "UNKNOWN", 6),  # unknown load: no verdict to be had without a baseline
     ],
@@ -170,117 +142,94 @@ def test_a_single_interval_without_a_baseline(columns: dict[str, Any], signal: s
     assert (verdict.signal, verdict.state, verdict.evidence.as_json()["rule"]) == (signal, signal, rule)
 
 
-def test_the_busier_direction_counts_as_load() -> None:
-    skewed = {**FREE, "phys_out_bytes_s": 12.0 * GB_S, "phys_in_bytes_s": 5.0 * GB_S}
-    assert replay([skewed])[0].evidence.as_json()["rule"] == 3
-
-
 @pytest.mark.parametrize(
-    ("columns", "signal"),
+    ("before", "columns", "signal"),
     [
-        (HELD, "CAPPED"),
-        (made(0.8, 21.6), "OK"),  # others 20.8, not risen
-        (made(0.8, 0.8 + 20.8 * 1.004), "OK"),
-        (made(0.8, 0.8 + 20.8 * 1.006), "CAPPED"),
-        (made(0.8, 22.2, msgs=1.2 * GB_S / 290), "OK"),  # bytes fell, messages did not
+        (FREE, HELD, "CAPPED"),
+        (FREE, made(0.8, 21.6), "OK"),  # others 20.8, not risen
+        (FREE, made(0.8, 0.8 + 20.8 * 1.004), "OK"),
+        (FREE, made(0.8, 0.8 + 20.8 * 1.006), "CAPPED"),
+        (FREE, made(0.8, 22.2, msgs=1.2 * GB_S / 290), "OK"),  # bytes fell, messages did not
+        (made(0.9, 22.0), made(0.85, 22.3, msgs=1.0), "OK"),  # messages fell, bytes to .94 only
     ],
 )
 def test_a_cap_needs_a_fall_of_bytes_and_messages_and_a_rise_of_the_others(
-    columns: dict[str, Any], signal: str
+    before: dict[str, Any], columns: dict[str, Any], signal: str
 ) -> None:
-    assert signals([*[FREE] * 10, columns])[-1] == signal
+    assert signals([*[before] * 10, columns])[-1] == signal
 
 
-def test_messages_alone_are_no_fall() -> None:
-    """Own bytes of .85 in the band, baseline of .9: down to .94 only."""
-    assert signals([*[made(0.9, 22.0)] * 10, made(0.85, 22.3, msgs=1.0)])[-1] == "OK"
+# --- series -----------------------------------------------------------------------------------------------------------
+
+RAISED = [*[FREE] * 10, *[HELD] * 3]
+DOWN = made(0.8, 15.0)  # demand fell, on a quiet adapter
+BLIND, BLIND_HELD = made(1.2, None, backlog_jobs=80), made(0.8, None, backlog_jobs=80)
+KNOWN = {**FREE, "backlog_jobs": 80}
+OTHER_LINKS = {"link_count": 1}
+
+# what happens: (series, the last states)
+STORIES: dict[str, tuple[list[dict[str, Any] | None], list[str]]] = {
+    "raised after three and cleared after five": (
+        [*RAISED, HELD, *[FREE] * 6], [*["OK"] * 12, *["CAPPED"] * 6, *["OK"] * 2]),
+    "two intervals raise nothing": ([*[FREE] * 10, *[HELD, HELD, FREE] * 5], ["OK"] * 25),
+    "clearing needs five in a row": (
+        [*RAISED, *[FREE] * 4, HELD, *[FREE] * 5], [*["CAPPED"] * 10, "OK"]),
+    "cleared by a share of .874": ([*RAISED, *[made(0.97, 22.2)] * 5], [*["CAPPED"] * 4, "OK"]),
+    "cleared by own bytes at .958 of the baseline": ([*RAISED, *[made(1.15, 25.0)] * 5], [*["CAPPED"] * 4, "OK"]),
+    "cleared by a load of .79 of the line": ([*RAISED, *[made(0.8, 19.8)] * 5], [*["CAPPED"] * 4, "OK"]),
+    "cleared by the end of the job, a share of .45": (
+        [*RAISED, *[made(0.5, 22.2)] * 5], [*["CAPPED"] * 4, "DEMAND_LIMITED"]),
+    "conditions for leaving take turns": (
+        [*RAISED, made(0.97, 22.2), made(0.5, 22.2), made(0.8, 19.8), FREE, made(0.5, 22.2)],
+        ["CAPPED", "DEMAND_LIMITED"]),
+    "a share of .84 is above .81 but not .87": ([*RAISED, *[made(0.93, 22.2)] * 20], ["CAPPED"] * 21),
+    "a load of .82 is below .85 but not .80": ([*RAISED, *[made(0.8, 20.5)] * 20], ["CAPPED"] * 21),
+    "others have not risen any more": ([*RAISED, *[made(0.8, 21.6)] * 20], ["CAPPED"] * 21),
+    "limited demand shows at once": (
+        [FREE, made(0.1, 22.0), FREE, made(0.1, 22.0)], ["OK", "DEMAND_LIMITED", "OK", "DEMAND_LIMITED"]),
+    "an idle link beside busy neighbours": ([made(0.01, 23.0)] * 40, ["DEMAND_LIMITED"] * 40),
+    "neighbours grow until the cap bites, and a doubled capacity, of which s is .54, clears it": (
+        [*[made(1.2, 18.0)] * 10, *[made(1.2, 22.0)] * 10, *[HELD] * 10, *[made(1.2, 22.2, capacity_pct=10)] * 3],
+        [*["OK"] * 22, *["CAPPED"] * 8, *["DEMAND_LIMITED"] * 3]),
+    "a doubled capacity begins anew, without a history": (
+        [*RAISED, made(1.6, 22.2, capacity_pct=10)], ["CAPPED", "LIKELY"]),
+    "a step down on a quiet adapter is no cap": ([*[made(1.2, 18.0)] * 10, *[made(0.6, 17.4)] * 30], ["OK"] * 40),
+    "a step down beside full neighbours is demand": (
+        [*[FREE] * 10, *[made(0.3, 22.0)] * 10], ["OK", *["DEMAND_LIMITED"] * 10]),
+    "a batch of four intervals does not move the median of ten": (
+        [*[made(1.0, 22.0)] * 10, *[made(3.0, 23.0)] * 4, *[made(1.0, 22.0)] * 10], ["OK"] * 24),
+    "a resynchronisation moves the baseline, and its end beyond the band is no cap": (
+        [*[made(1.0, 22.0)] * 10, *[made(3.0, 23.0)] * 30, *[made(1.0, 22.0)] * 30], ["OK"] * 70),
+    "a short history is a baseline": ([FREE, *[HELD] * 3], ["CAPPED"]),
+    "a cap of hours stays raised": ([*[FREE] * 10, *[HELD] * 500], ["CAPPED"] * 498),
+    "a freeze begins anew after a recovery": (
+        [*[FREE] * 10, *[DOWN] * 100, FREE, *[DOWN] * 100, *[HELD] * 3], ["CAPPED"]),
+    "one missing interval keeps the counts": ([*[FREE] * 10, HELD, HELD, GAP, HELD], ["CAPPED"]),
+    "unusable intervals are a silence too": (
+        [*RAISED, *[RESET] * 130], [*["OK"] * 12, *["CAPPED"] * 122, *["UNKNOWN"] * 9]),
+    "counts begin anew with another configuration": (
+        [*[FREE] * 10, HELD, HELD, {**FREE, **OTHER_LINKS}, *[{**HELD, **OTHER_LINKS}] * 3], ["OK", "OK", "CAPPED"]),
+    "an unknown configuration is no change": (
+        [*[FREE] * 10, {**FREE, "link_count": None, "capacity_pct": None}, *[HELD] * 3], ["CAPPED"]),
+    "with the backlog kept a drop is suspected": (
+        [*[BLIND] * 10, *[BLIND_HELD] * 4, *[BLIND] * 5], [*["UNKNOWN"] * 12, *["SUSPECTED"] * 6, "UNKNOWN"]),
+    "others unknown in the baseline count as risen": (
+        [*[made(1.2, None)] * 10, *[made(0.8, 21.6)] * 3], ["CAPPED"]),
+    "a suspicion is confirmed by the physical load": (
+        [*[BLIND] * 10, *[BLIND_HELD] * 3, *[HELD] * 3], ["SUSPECTED", "SUSPECTED", "CAPPED"]),
+    "an unknown load takes no cap back": ([*[KNOWN] * 10, *[HELD] * 3, *[BLIND_HELD] * 9], ["CAPPED"] * 10),
+    "two signals do not add up, nor does a state outlive its inputs": (
+        [*[KNOWN] * 10, HELD, HELD, BLIND_HELD, BLIND_HELD, HELD, HELD], ["OK", "OK", *["UNKNOWN"] * 4]),
+}  # fmt: skip
 
 
-# --- raising and clearing ---------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(("series", "shown"), STORIES.values(), ids=STORIES)
+def test_a_series_ends_in_these_states(series: list[dict[str, Any] | None], shown: list[str]) -> None:
+    assert states(series)[-len(shown) :] == shown
 
 
-def test_raised_after_three_cleared_after_five() -> None:
-    series = [*[FREE] * 10, *[HELD] * 4, *[FREE] * 6]
-    assert signals(series) == [*["OK"] * 10, *["CAPPED"] * 4, *["OK"] * 6]
-    assert states(series) == [*["OK"] * 12, *["CAPPED"] * 6, *["OK"] * 2]
-
-
-def test_two_intervals_raise_nothing() -> None:
-    assert set(states([*[FREE] * 10, *[HELD, HELD, FREE] * 5])) == {"OK"}
-
-
-def test_clearing_needs_five_in_a_row() -> None:
-    series = [*[FREE] * 10, *[HELD] * 3, *[FREE] * 4, HELD, *[FREE] * 5]
-    assert states(series)[12:] == [*["CAPPED"] * 5, "CAPPED", *["CAPPED"] * 4, "OK"]
-
-
-@pytest.mark.parametrize(
-    ("columns", "state"),
-    [
-        (made(0.97, 22.2), "OK"),  # s .874
-        (made(1.15, 25.0), "OK"),  # own at .958 of the baseline, s .92
-        (made(0.8, 19.8), "OK"),  # .79 of the line
-        (made(0.5, 22.2), "DEMAND_LIMITED"),  # s .45: the job ended
-    ],
-)
-def test_each_condition_clears_for_the_signal_that_then_holds(columns: dict[str, Any], state: str) -> None:
-    series = [*[FREE] * 10, *[HELD] * 3, *[columns] * 5]
-    assert states(series)[-5:] == [*["CAPPED"] * 4, state]
-
-
-def test_conditions_for_leaving_may_take_turns() -> None:
-    leaving = [made(0.97, 22.2), made(0.5, 22.2), made(0.8, 19.8), FREE, made(0.5, 22.2)]
-    assert states([*[FREE] * 10, *[HELD] * 3, *leaving])[-1] == "DEMAND_LIMITED"
-
-
-@pytest.mark.parametrize("columns", [made(0.93, 22.2), made(0.8, 20.5), made(0.8, 21.6)])
-def test_between_the_thresholds_a_raised_state_stays(columns: dict[str, Any]) -> None:
-    """s .84, above .81 but not .87; .82 of the line, below .85 but not .80; others not risen any more."""
-    series = [*[FREE] * 10, *[HELD] * 3, *[columns] * 20]
-    assert signals(series)[-1] == "OK"
-    assert states(series)[-1] == "CAPPED"
-
-
-def test_demand_limited_shows_at_once() -> None:
-    quiet = made(0.1, 22.0)
-    assert states([FREE, quiet, FREE, quiet]) == ["OK", "DEMAND_LIMITED", "OK", "DEMAND_LIMITED"]
-
-
-# --- scenarios --------------------------------------------------------------------------------------------------------
-
-
-def test_an_idle_link_beside_busy_neighbours() -> None:
-    assert set(states([made(0.01, 23.0)] * 40)) == {"DEMAND_LIMITED"}
-
-
-def test_neighbours_grow_until_the_cap_bites_and_doubling_the_capacity_clears_it() -> None:
-    free, full = made(1.2, 18.0), made(1.2, 22.0)
-    doubled = {**made(1.2, 22.2), "capacity_pct": 10}
-    series = [*[free] * 10, *[full] * 10, *[HELD] * 10, *[doubled] * 3]
-    assert states(series) == [*["OK"] * 22, *["CAPPED"] * 8, *["DEMAND_LIMITED"] * 3]  # s is .54 of the new capacity
-
-
-def test_a_doubled_capacity_begins_anew() -> None:
-    """The state is gone at once, and with the history gone the band is advisory."""
-    doubled = {**made(1.6, 22.2), "capacity_pct": 10}  # s .72
-    assert states([*[FREE] * 10, *[HELD] * 3, doubled])[-2:] == ["CAPPED", "LIKELY"]
-
-
-def test_a_step_down_on_a_quiet_adapter_is_no_cap() -> None:
-    assert set(states([*[made(1.2, 18.0)] * 10, *[made(0.6, 17.4)] * 30])) == {"OK"}
-
-
-def test_a_step_down_beside_full_neighbours_is_demand() -> None:
-    assert states([*[FREE] * 10, *[made(0.3, 22.0)] * 10])[10:] == ["DEMAND_LIMITED"] * 10
-
-
-def test_a_batch_start_that_ends_is_no_cap() -> None:
-    """A burst of four intervals does not move the median of ten."""
-    assert set(states([*[made(1.0, 22.0)] * 10, *[made(3.0, 23.0)] * 4, *[made(1.0, 22.0)] * 10])) == {"OK"}
-
-
-def test_a_resynchronisation_moves_the_baseline_but_its_end_beyond_the_band_is_no_cap() -> None:
-    assert set(states([*[made(1.0, 22.0)] * 10, *[made(3.0, 23.0)] * 30, *[made(1.0, 22.0)] * 30])) == {"OK"}
+def test_intervals_of_an_hour_are_no_silence() -> None:
+    assert states([*RAISED, HELD], interval_s=3600)[-1] == "CAPPED"
 
 
 # --- baseline ---------------------------------------------------------------------------------------------------------
@@ -312,29 +261,14 @@ def test_the_window_takes_neither_demand_limited_nor_dropped_nor_raised_interval
 
 def test_a_drop_freezes_the_baseline_for_an_hour_at_most() -> None:
     """Demand fell for good on a quiet adapter; 120 intervals of 30 s later the new level is the baseline."""
-    down = made(0.8, 15.0)
-    figures = [v.evidence.as_json()["figures"] for v in replay([*[FREE] * 10, *[down] * 135])]
+    figures = [v.evidence.as_json()["figures"] for v in replay([*[FREE] * 10, *[DOWN] * 135])]
     baselines = [f["baseline_own_bytes_s"] for f in figures]
     assert baselines[10 : 10 + 121] == pytest.approx([1.2 * GB_S] * 121)
     assert baselines[-1] == pytest.approx(0.8 * GB_S)
     # down is the new normal: as low beside full neighbours it is no drop any more
-    series = [*[FREE] * 10, *[down] * 135, *[HELD] * 5]
+    series = [*[FREE] * 10, *[DOWN] * 135, *[HELD] * 5]
     assert signals(series)[-5:] == ["OK"] * 5
-    assert signals([*[FREE] * 10, *[down] * 100, *[HELD] * 5])[-5:] == ["CAPPED"] * 5
-
-
-def test_a_freeze_begins_anew_after_a_recovery() -> None:
-    down = made(0.8, 15.0)
-    series = [*[FREE] * 10, *[down] * 100, FREE, *[down] * 100, *[HELD] * 3]
-    assert states(series)[-1] == "CAPPED"
-
-
-def test_a_cap_of_hours_stays_raised() -> None:
-    assert states([*[FREE] * 10, *[HELD] * 500])[-1] == "CAPPED"
-
-
-def test_a_short_history_is_a_baseline() -> None:
-    assert states([FREE, *[HELD] * 3])[-1] == "CAPPED"
+    assert signals([*[FREE] * 10, *[DOWN] * 100, *[HELD] * 5])[-5:] == ["CAPPED"] * 5
 
 
 # --- gaps, resets, changes --------------------------------------------------------------------------------------------
@@ -363,11 +297,6 @@ def test_a_gap_longer_than_two_intervals_gives_no_verdict_and_keeps_counts() -> 
     ]
 
 
-def test_one_missing_interval_keeps_the_counts() -> None:
-    """It has no line of its own; the next one is not longer than twice the nominal interval."""
-    assert states([*[FREE] * 10, HELD, HELD, GAP, HELD])[-1] == "CAPPED"
-
-
 def test_an_interval_without_a_length_gives_no_verdict_and_keeps_counts() -> None:
     verdicts = replay([*[FREE] * 10, HELD, HELD, {**HELD, "interval_s": None}, HELD])
     assert [(v.state, v.signal, v.stale) for v in verdicts[-2:]] == [
@@ -384,16 +313,6 @@ def test_a_raised_state_outlives_an_hour_of_silence_but_no_more() -> None:
 
     assert after(120) == [("CAPPED", False), ("CAPPED", True)]
     assert after(121) == [("CAPPED", False), ("LIKELY", False)], "judged by itself, without a baseline"
-
-
-def test_intervals_that_cannot_be_used_are_a_silence_too() -> None:
-    shown = states([*[FREE] * 10, *[HELD] * 3, *[RESET] * 130])
-    assert shown[: 13 + 121] == [*["OK"] * 12, *["CAPPED"] * 122]
-    assert set(shown[13 + 121 :]) == {"UNKNOWN"}
-
-
-def test_intervals_of_an_hour_are_no_silence() -> None:
-    assert states([*[FREE] * 10, *[HELD] * 3, HELD], interval_s=3600)[-1] == "CAPPED"
 
 
 def test_an_interval_longer_than_twice_its_neighbours_gives_no_verdict() -> None:
@@ -426,27 +345,7 @@ def test_a_change_of_configuration_begins_anew(change: dict[str, Any]) -> None:
     assert (verdict.state, verdict.signal) == ("LIKELY", "LIKELY")
 
 
-def test_counts_begin_anew_too() -> None:
-    changed = {"link_count": 1}
-    free, held = {**FREE, **changed}, {**HELD, **changed}
-    assert states([*[FREE] * 10, HELD, HELD, free, held, held, held])[-3:] == ["OK", "OK", "CAPPED"]
-
-
-def test_an_unknown_configuration_is_no_change() -> None:
-    unknown = {**FREE, "link_count": None, "capacity_pct": None}
-    verdict = replay([*[FREE] * 10, unknown, HELD])[-1]
-    assert verdict.signal == "CAPPED"
-
-
 # --- physical load unknown --------------------------------------------------------------------------------------------
-
-BLIND = made(1.2, None, backlog_jobs=80)
-BLIND_HELD = made(0.8, None, backlog_jobs=80)
-
-
-def test_with_the_backlog_kept_a_drop_is_suspected() -> None:
-    series = [*[BLIND] * 10, *[BLIND_HELD] * 4, *[BLIND] * 5]
-    assert states(series) == [*["UNKNOWN"] * 12, *["SUSPECTED"] * 6, "UNKNOWN"]
 
 
 @pytest.mark.parametrize(
@@ -475,7 +374,7 @@ def test_what_rule_6_needs(columns: dict[str, Any], signal: str) -> None:
 @pytest.mark.parametrize("lacking", ["phys_out_bytes_s", "phys_in_bytes_s", "line_bits_s", "capacity_pct"])
 def test_without_any_input_of_the_share_nothing_is_capped(lacking: str) -> None:
     held = {**HELD, "backlog_jobs": 80, lacking: None}
-    assert states([*[{**FREE, "backlog_jobs": 80}] * 10, *[held] * 9])[-1] == "SUSPECTED"
+    assert states([*[KNOWN] * 10, *[held] * 9])[-1] == "SUSPECTED"
 
 
 @pytest.mark.parametrize("lacking", ["phys_out_bytes_s", "phys_in_bytes_s", "line_bits_s", "capacity_pct"])
@@ -486,39 +385,15 @@ def test_without_any_input_of_the_share_nothing_is_ok(lacking: str) -> None:
     assert "unknown" in verdict.reason
 
 
-def test_a_known_light_load_is_ok_without_the_capacity() -> None:
-    assert replay([{**made(1.2, 18.0), "capacity_pct": None}])[0].evidence.as_json()["rule"] == 1
-
-
 def test_a_backlog_unknown_in_the_baseline_is_unknown() -> None:
     assert signals([*[made(1.2, None)] * 10, BLIND_HELD])[-1] == "UNKNOWN"
 
 
-def test_others_unknown_in_the_baseline_count_as_risen() -> None:
-    assert states([*[made(1.2, None)] * 10, *[made(0.8, 21.6)] * 3])[-1] == "CAPPED"
-
-
-def test_a_suspicion_is_confirmed_by_the_physical_load() -> None:
-    assert states([*[BLIND] * 10, *[BLIND_HELD] * 3, *[HELD] * 3])[-3:] == ["SUSPECTED", "SUSPECTED", "CAPPED"]
-
-
-def test_an_unknown_load_takes_no_cap_back() -> None:
-    known = {**FREE, "backlog_jobs": 80}
-    assert states([*[known] * 10, *[HELD] * 3, *[BLIND_HELD] * 9])[-1] == "CAPPED"
-
-
 def test_a_suspicion_that_is_not_raised_yet_is_unknown() -> None:
     """The physical load went missing while the link's own bytes fell: nothing shows that the link is still OK."""
-    known = {**FREE, "backlog_jobs": 80}
-    verdicts = replay([*[known] * 10, BLIND_HELD, BLIND_HELD])
+    verdicts = replay([*[KNOWN] * 10, BLIND_HELD, BLIND_HELD])
     assert [(v.state, v.signal) for v in verdicts[9:]] == [("OK", "OK"), *[("UNKNOWN", "SUSPECTED")] * 2]
     assert "physical load unknown" in verdicts[-1].reason
-
-
-def test_two_signals_do_not_add_up() -> None:
-    known = {**FREE, "backlog_jobs": 80}
-    shown = states([*[known] * 10, HELD, HELD, BLIND_HELD, BLIND_HELD, HELD, HELD])
-    assert shown[10:] == ["OK", "OK", *["UNKNOWN"] * 4], "the state before was judged by inputs that went missing"
 
 
 # --- parameters -------------------------------------------------------------------------------------------------------
@@ -545,7 +420,6 @@ def test_each_parameter_of_the_signal_does_something(name: str, case: tuple[str,
     assert signals(series, settings={name: value})[-1] == signal
 
 
-RAISED = [*[FREE] * 10, *[HELD] * 3]
 HYSTERESIS = {
     "raise_after": ("4", RAISED, "OK"),
     "clear_after": ("2", [*RAISED, FREE, FREE], "OK"),
@@ -582,14 +456,3 @@ def test_a_count_is_a_whole_number(value: str) -> None:
 def test_an_unknown_parameter_is_named_with_the_near_ones() -> None:
     with pytest.raises(ValueError, match=r"no parameter `drop`.*drop_ratio"):
         with_settings(RULE.parameters(), {"drop": "0.8"})
-
-
-def interval(columns: dict[str, Any]) -> LinkInterval:
-    return RULE.interval({"ts": "2026-11-21T00:00:30Z", "interval_s": 30, **columns})
-
-
-def test_a_state_survives_json() -> None:
-    state = RULE.start
-    for second, columns in enumerate([FREE, HELD, HELD], 1):
-        state, _ = RULE.judge(RULE.parameters(), state, interval({**columns, "ts": f"2026-11-21T00:00:0{second}Z"}))
-        assert LinkState.of_json(orjson.loads(orjson.dumps(state.as_json()))) == state

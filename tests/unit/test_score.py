@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from counterflow.analysis.score import Judged, Score, Spell, read_spells, score
+from counterflow.analysis.score import Judged, LabelledSpell, Score, read_spells, score
 from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
 
@@ -26,8 +26,8 @@ def series(raised: range, *, system: str = "A") -> list[Judged]:
     return [Judged(system, "G", minute(n), 60.0, states[n in raised], n in raised) for n in range(1, 61)]
 
 
-def spell(begin: float, end: float, system: str = "A") -> Spell:
-    return Spell(system=system, entity="G", begin=minute(begin), end=minute(end))
+def spell(begin: float, end: float, system: str = "A") -> LabelledSpell:
+    return LabelledSpell(system=system, entity="G", begin=minute(begin), end=minute(end))
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def spell(begin: float, end: float, system: str = "A") -> Spell:
         (range(11, 13), [spell(10, 20, "B")], Score(1, 0, 0.0, 0.0, None, None, 2.0)),
     ],
 )
-def test_precision_recall_lead_and_false_alarm(raised: range, spells: list[Spell], expected: Score) -> None:
+def test_precision_recall_lead_and_false_alarm(raised: range, spells: list[LabelledSpell], expected: Score) -> None:
     assert score(series(raised), spells) == pytest.approx(expected)
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-from click.testing import CliRunner
 from confluent_kafka.admin import AdminClient
 from prometheus_client import CollectorRegistry, Gauge
 
@@ -19,7 +18,6 @@ from counterflow.base import health
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
 from counterflow.base.loopback import is_loopback
-from counterflow.cli.up import command as up
 from counterflow.stack import tls_relay
 from counterflow.stack.kafka_users import USERS, grants, set_passwords
 from counterflow.stack.settings import StackSettings
@@ -80,16 +78,6 @@ def test_settings_alone_configure_a_client_of_servers_elsewhere(tmp_path: Path) 
         assert "hunter" not in repr(kafka) + repr(settings) + repr(vars(reader).keys())
     with pytest.raises(CounterflowError, match="clickhouse-lander does not exist"):
         settings.clickhouse("lander")
-
-
-def test_a_stack_beside_servers_of_your_own_is_not_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COUNTERFLOW_HOME", str(tmp_path))
-    assert StackSettings.from_environment({"COUNTERFLOW_KAFKA_PORT": "12345"}).elsewhere == []
-    monkeypatch.setenv("COUNTERFLOW_CLICKHOUSE_URL", "https://c.example.com:8443")
-    ended = CliRunner().invoke(up)
-    assert isinstance(ended.exception, CounterflowError)
-    assert "COUNTERFLOW_CLICKHOUSE_URL points to your own servers" in ended.exception.message
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_clickhouse_is_sent_no_password_in_the_clear(tmp_path: Path) -> None:

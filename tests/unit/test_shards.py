@@ -10,7 +10,7 @@ import pytest
 from counterflow.base.errors import CounterflowError
 from counterflow.pipelines.landing.shards import ShardMap, Split
 from counterflow.schemas.migrations import Script, schema
-from counterflow.schemas.sharding import LOCAL, spread
+from counterflow.schemas.sharding import LOCAL
 
 SHARDS = {"a": "https://a:8443", "b": "https://b:8443", "c": "https://c:8443"}
 GROWN = ShardMap.model_validate(
@@ -107,36 +107,6 @@ def test_an_invalid_map_is_refused_with_the_place(tmp_path: Path, text: str, mes
 
 
 ON = "ON CLUSTER 'many'"
-
-
-@pytest.mark.parametrize(
-    ("statement", "made"),
-    [
-        (f"CREATE DATABASE IF NOT EXISTS counterflow {ON}", [f"CREATE DATABASE IF NOT EXISTS counterflow {ON}",
-                                                             f"CREATE DATABASE IF NOT EXISTS {LOCAL} {ON}"]),
-        (
-            f"-- why\nCREATE TABLE IF NOT EXISTS counterflow.t {ON} (x Int64) ENGINE = E ORDER BY x\nCOMMENT 'It''s'",
-            [
-                f"-- why\nCREATE TABLE IF NOT EXISTS {LOCAL}.t {ON} (x Int64) ENGINE = E ORDER BY x\nCOMMENT 'It''s'",
-                f"CREATE OR REPLACE TABLE counterflow.t {ON} AS {LOCAL}.t\n"
-                f"ENGINE = Distributed('many', '{LOCAL}', 't')\nCOMMENT 'It''s'",
-            ],
-        ),
-        (
-            f"CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.m {ON} TO counterflow.t AS SELECT FROM counterflow.u",
-            [f"CREATE MATERIALIZED VIEW IF NOT EXISTS {LOCAL}.m {ON} TO {LOCAL}.t AS SELECT FROM {LOCAL}.u"],
-        ),
-    ],
-)  # fmt: skip
-def test_a_statement_of_one_server_becomes_those_of_a_cluster(statement: str, made: list[str]) -> None:
-    assert spread(statement, "many", ON, {"v"}) == made
-
-
-@pytest.mark.parametrize(
-    "what", ["ALTER TABLE counterflow.v {} COMMENT COLUMN x 'y'", "CREATE VIEW counterflow.v {} AS SELECT 1"]
-)
-def test_a_view_reads_the_tables_over_all_shards(what: str) -> None:
-    assert spread(what.format(ON), "many", ON, {"v"}) == [what.format(ON)]
 
 
 def test_a_table_that_is_altered_is_read_with_its_new_columns() -> None:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime, timedelta
-from decimal import ROUND_HALF_UP, Decimal
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
-from zoneinfo import ZoneInfo
 
 import pytest
 from click.testing import CliRunner
@@ -18,61 +16,14 @@ from click.testing import CliRunner
 from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
 from counterflow.cli._links import board_url
-from counterflow.collectors.reading import read_file
-from counterflow.collectors.records import Reason, Record, Reject
 from counterflow.pipelines.rules import rules
-from counterflow.simulate import Simulation, begin_of, cases, simulate
+from counterflow.simulate import begin_of, cases, simulate
 from counterflow.simulate.model import MirrorRun
 from counterflow.simulate.timeline import Placed
 from counterflow.stack.settings import StackSettings
+from tests.support.simulated import Rows, during, grown, read, same, total
 
-UTC = ZoneInfo("UTC")
-NOTED = (Reason.READ_WITH_ANOTHER, Reason.COLUMN_MISSING)
-"""FIG21OLD has a release that does not count reads for update."""
-
-Rows = list[dict[str, Any]]
 LINE_BITS_S = 100e9
-
-
-def read(simulation: Simulation) -> dict[str, Rows]:
-    """Return the rows of each dataset; the rows of two files about one job in one interval are merged into one."""
-    merged: dict[str, dict[tuple[object, ...], dict[str, Any]]] = defaultdict(dict)
-    for system, path in simulation.files:
-        for item in read_file(path, UTC, system):
-            assert not isinstance(item, Reject) or item.reason in NOTED, f"{path}: {item}"
-            if isinstance(item, Record):
-                fields = item.fields
-                names = ("system", "ts", "job", "engine", "link_type", "link", "section", "instance", "counter", "name")
-                names += ("task", "bucket", "pool", "disk", "operation")
-                key = tuple(fields.get(name) for name in names)
-                merged[item.dataset].setdefault(key, {}).update(fields)
-    return {dataset: list(rows.values()) for dataset, rows in merged.items()}
-
-
-@pytest.fixture(scope="module")
-def read_case(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], tuple[Simulation, dict[str, Rows]]]:
-    done: dict[str, tuple[Simulation, dict[str, Rows]]] = {}
-
-    def make(name: str) -> tuple[Simulation, dict[str, Rows]]:
-        if name not in done:
-            simulation = simulate(name, tmp_path_factory.mktemp(name))
-            done[name] = simulation, read(simulation)
-        return done[name]
-
-    return make
-
-
-def during(placed: Placed[MirrorRun], rows: Iterable[dict[str, Any]], system: str) -> Rows:
-    """Return the rows of a system whose interval lies in a run."""
-    return [r for r in rows if r["system"] == system and placed.begin < datetime.fromisoformat(r["ts"]) <= placed.end]
-
-
-def total(rows: Rows, column: str) -> float:
-    return float(sum(row.get(column, 0) for row in rows))
-
-
-def grown(rows: Rows, column: str) -> float:
-    return float(sum(row[column] - row[f"prev_{column}"] for row in rows))
 
 
 def measured_links(placed: Placed[MirrorRun], rows: dict[str, Rows]) -> dict[str, float]:
@@ -89,25 +40,20 @@ def measured_links(placed: Placed[MirrorRun], rows: dict[str, Rows]) -> dict[str
     return found
 
 
-def as_printed(value: float, printed: str) -> str:
-    """Return a figure with as many decimals as the printed one has."""
-    return str(Decimal(repr(value)).quantize(Decimal(printed), ROUND_HALF_UP))
-
-
-def test_every_published_cell_comes_back(read_case: Callable[..., Any]) -> None:
-    simulation, rows = read_case("case5")
+def test_every_published_cell_comes_back() -> None:
+    simulation, rows = read("case5")
     checked = 0
     for placed in simulation.runs:
         found = measured_links(placed, rows)
         for cell, printed in placed.run.published.items():
-            assert as_printed(found[cell], printed) == printed, (placed.run.name, cell)
+            assert same(found[cell], printed), (placed.run.name, cell)
             checked += 1
     assert checked == 88
 
 
-def test_messages_and_rows_are_of_the_size_that_the_tables_imply(read_case: Callable[..., Any]) -> None:
+def test_messages_and_rows_are_of_the_size_that_the_tables_imply() -> None:
     """Rules of thumb over tables 7-4 and 7-5, none of which went into the simulation."""
-    simulation, rows = read_case("case5")
+    simulation, rows = read("case5")
     for placed in simulation.runs:
         found = measured_links(placed, rows)
         own_bytes_s, other_bytes_s = (
@@ -119,8 +65,8 @@ def test_messages_and_rows_are_of_the_size_that_the_tables_imply(read_case: Call
         assert found["own_out_gb_s"] * 2**30 / 8 > found["rows_s"] * 1301, "OUT carries at least the rows"
 
 
-def test_the_mixes_are_those_printed(read_case: Callable[..., Any]) -> None:
-    simulation, rows = read_case("figure2-1")
+def test_the_mixes_are_those_printed() -> None:
+    simulation, rows = read("figure2-1")
     (placed,) = simulation.runs
     for system in ("FIG21", "FIG21OLD"):
         jobs: dict[str, Rows] = defaultdict(list)
@@ -131,7 +77,7 @@ def test_the_mixes_are_those_printed(read_case: Callable[..., Any]) -> None:
             reads = total(jobs[name], "logical_reads")
             writes = total(jobs[name], "logical_writes") + total(jobs[name], "logical_other")
             share = 100 * (reads if what == "read_pct" else writes) / (reads + writes)
-            assert as_printed(share, printed) == printed, (system, cell)
+            assert same(share, printed), (system, cell)
         for_update = [row for row in during(placed, rows["job"], system) if "logical_reads_for_update" in row]
         assert bool(for_update) == (system == "FIG21")
     posting = [r for r in during(placed, rows["job"], "FIG21") if r["job_name"].startswith("EODPST")]
@@ -190,8 +136,8 @@ NODE = pytest.mark.parametrize("node", [0, 1], ids=["source", "target"])
 
 @GIGABIT
 @NODE
-def test_capped_in_the_four_capped_runs_and_in_no_other(read_case: Callable[..., Any], node: int, scale: float) -> None:
-    simulation, rows = read_case("case5")
+def test_capped_in_the_four_capped_runs_and_in_no_other(node: int, scale: float) -> None:
+    simulation, rows = read("case5")
     series = [intervals(placed, rows, node, scale) for placed in simulation.runs]
     shown = iter(states([row for run in series for row in run]))
     for placed, run in zip(simulation.runs, series, strict=True):
@@ -203,39 +149,17 @@ def test_capped_in_the_four_capped_runs_and_in_no_other(read_case: Callable[...,
             assert set(of_run) == {"OK"}, placed.run.name
 
 
-@GIGABIT
 @NODE
-def test_capped_with_either_baseline(read_case: Callable[..., Any], node: int, scale: float) -> None:
-    simulation, rows = read_case("case5")
-    runs = {placed.run.name: intervals(placed, rows, node, scale) for placed in simulation.runs}
-    for capacity in (3, 6):
-        for before in (8, 9):
-            baseline = runs[f"{capacity} %, {before} threads"]
-            for threads in (8, 9, 10, 11):
-                shown = states([*baseline, *runs[f"{capacity} %, {threads} threads"]])
-                expected = "CAPPED" if threads >= 10 else "OK"
-                assert set(shown[len(baseline) + 2 :]) == {expected}, (capacity, before, threads)
-
-
-@NODE
-def test_without_a_past_a_capped_run_is_likely(read_case: Callable[..., Any], node: int) -> None:
-    simulation, rows = read_case("case5")
-    for placed in simulation.runs:
-        capped = placed.run.name.endswith(("10 threads", "11 threads"))
-        assert set(states(intervals(placed, rows, node))) == {"LIKELY" if capped else "OK"}, placed.run.name
-
-
-@NODE
-def test_the_story_is_raised_and_cleared(read_case: Callable[..., Any], node: int) -> None:
-    simulation, rows = read_case("sriov-story")
+def test_the_story_is_raised_and_cleared(node: int) -> None:
+    simulation, rows = read("sriov-story")
     shown = states([row for placed in simulation.runs for row in intervals(placed, rows, node)])
     assert set(shown[:12]) == {"OK"}
     assert set(shown[14:20]) == {"CAPPED"}
     assert set(shown[20:]) == {"DEMAND_LIMITED"}
 
 
-def test_a_capped_link_loses_packets(read_case: Callable[..., Any]) -> None:
-    simulation, rows = read_case("sriov-story")
+def test_a_capped_link_loses_packets() -> None:
+    simulation, rows = read("sriov-story")
     links = [row for row in rows["link"] if row["link_type"] == "rdma_link" and "prev_dropped" in row]
     by_run = [
         {system: grown(during(placed, links, system), "dropped") > 0 for system in placed.run.systems}
@@ -252,9 +176,9 @@ def in_pool(rows: Rows, pool: str) -> Rows:
     return [row for row in rows if row["job_pool"] == pool]
 
 
-def test_memory_would_help_an_end_of_day_until_it_has_it(read_case: Callable[..., Any]) -> None:
+def test_memory_would_help_an_end_of_day_until_it_has_it() -> None:
     """By the guideline of the Capabilities Reference, 19.6: below 10 % of the time it would not, above 25 % it may."""
-    simulation, rows = read_case("end-of-day-story")
+    simulation, rows = read("end-of-day-story")
     batch, interactive = [], []
     for placed in simulation.runs:
         disks, jobs, pools = (during(placed, rows[name], "BANKA") for name in ("disk", "job", "pool"))
@@ -269,8 +193,8 @@ def test_memory_would_help_an_end_of_day_until_it_has_it(read_case: Callable[...
     assert max(batch[0], batch[2], *interactive) < 0.10
 
 
-def test_what_jobs_wait_for_and_do_on_disk_adds_up(read_case: Callable[..., Any]) -> None:
-    _, rows = read_case("end-of-day-story")
+def test_what_jobs_wait_for_and_do_on_disk_adds_up() -> None:
+    _, rows = read("end-of-day-story")
     waits = {alone: [row for row in rows["wait"] if (row["task"] != "*") is alone] for alone in (True, False)}
     for bucket in ("Dispatched CPU", "Disk page faults", "Journaling", "Database record lock contention"):
         of_jobs, of_system = (
@@ -291,17 +215,12 @@ def test_what_jobs_wait_for_and_do_on_disk_adds_up(read_case: Callable[..., Any]
 # the files
 
 
-def test_the_same_seed_writes_the_same_files(tmp_path: Path) -> None:
-    first, again, other = (
-        simulate("figure2-1", tmp_path / name, seed) for name, seed in (("a", 1), ("b", 1), ("c", 2))
-    )
+@pytest.mark.parametrize("name", cases())
+def test_the_same_seed_writes_the_same_files(tmp_path: Path, name: str) -> None:
+    first, again, other = (simulate(name, tmp_path / of, seed) for of, seed in (("a", 1), ("b", 1), ("c", 2)))
     contents = [[written.path.read_bytes() for written in s.files] for s in (first, again, other)]
     assert contents[0] == contents[1] != contents[2]
-
-
-def test_every_case_has_a_title() -> None:
-    assert {"case5", "figure2-1", "sriov-story", "end-of-day-story"} <= set(cases())
-    assert all(case.title for case in cases().values())
+    assert cases()[name].title
 
 
 def test_the_command_reports_what_it_wrote_and_how_to_publish_it(tmp_path: Path) -> None:
@@ -357,8 +276,8 @@ DOCUMENTED = {
 
 
 @pytest.mark.parametrize("name", ["case5", "sriov-story"])
-def test_the_links_have_documented_columns_only(read_case: Callable[..., Any], name: str) -> None:
-    simulation, _ = read_case(name)
+def test_the_links_have_documented_columns_only(name: str) -> None:
+    simulation, _ = read(name)
     seen = set()
     for _, path in simulation.files:
         if path.stem in DOCUMENTED:

@@ -4,74 +4,21 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
-from decimal import ROUND_HALF_UP, Decimal
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import pytest
 import yaml
 from click.testing import CliRunner
 
 from counterflow.cli import cli
-from counterflow.collectors.reading import read_file
-from counterflow.collectors.records import Record, Reject
 from counterflow.pipelines.rules import rules
-from counterflow.simulate import Simulation, cases, simulate
+from counterflow.simulate import cases, simulate
 from counterflow.simulate.timeline import Placed
+from tests.support.simulated import Rows, during, grown, mean, read, same, total
 
-UTC = ZoneInfo("UTC")
-Rows = list[dict[str, Any]]
-Read = tuple[Simulation, dict[str, Rows]]
 STUDIES = ("zhyperlink", "log-ceiling-story", "q-replication", "linuxone")
-
-
-@pytest.fixture(scope="module")
-def read_case(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Read]:
-    done: dict[str, Read] = {}
-
-    def make(name: str) -> Read:
-        if name not in done:
-            simulation = simulate(name, tmp_path_factory.mktemp(name))
-            rows: dict[str, Rows] = defaultdict(list)
-            for system, path in simulation.files:
-                for item in read_file(path, UTC, system):
-                    assert not isinstance(item, Reject), f"{path}: {item.reason} {item.detail}"
-                    if isinstance(item, Record):
-                        rows[item.dataset].append(item.fields)
-            done[name] = simulation, rows
-        return done[name]
-
-    return make
-
-
-def during(placed: Placed[Any], rows: Iterable[dict[str, Any]], system: str) -> Rows:
-    """Return the rows of a system whose interval lies in a run."""
-    return [r for r in rows if r["system"] == system and placed.begin < datetime.fromisoformat(r["ts"]) <= placed.end]
-
-
-def total(rows: Rows, column: str) -> float:
-    return float(sum(row[column] for row in rows))
-
-
-def grown(rows: Rows, column: str) -> float:
-    return float(sum(row[column] - row[f"prev_{column}"] for row in rows))
-
-
-def mean(rows: Sequence[dict[str, Any]], column: str) -> float:
-    return sum(float(row[column]) for row in rows) / len(rows)
-
-
-def as_printed(value: float, printed: str) -> str:
-    """Return a figure with as many decimals as the printed one has."""
-    decimals = Decimal(printed if not printed.startswith(".") else f"0{printed}")
-    return str(Decimal(repr(value)).quantize(decimals, ROUND_HALF_UP))
-
-
-def same(value: float, printed: str) -> bool:
-    return Decimal(as_printed(value, printed)) == Decimal(printed)
 
 
 # zHyperLink
@@ -98,8 +45,8 @@ def log_figures(placed: Placed[Any], rows: dict[str, Rows]) -> dict[str, float]:
     }
 
 
-def test_every_printed_figure_of_the_log_study_comes_back(read_case: Callable[[str], Read]) -> None:
-    simulation, rows = read_case("zhyperlink")
+def test_every_printed_figure_of_the_log_study_comes_back() -> None:
+    simulation, rows = read("zhyperlink")
     assert [placed.run.name for placed in simulation.runs] == [
         "z16-zhpf-ds8950",
         "z16-zhl-ds8950",
@@ -126,8 +73,8 @@ def test_every_printed_figure_of_the_log_study_comes_back(read_case: Callable[[s
     }
 
 
-def test_captured_time_is_less_than_that_of_the_lpar(read_case: Callable[[str], Read]) -> None:
-    simulation, rows = read_case("zhyperlink")
+def test_captured_time_is_less_than_that_of_the_lpar() -> None:
+    simulation, rows = read("zhyperlink")
     for placed in simulation.runs:
         jobs = during(placed, rows["job"], placed.run.system)
         assert {row["job_name"] for row in jobs} == {"DBP1DIST", "DBP1DBM1", "DBP1MSTR"}
@@ -166,16 +113,8 @@ def judged(placed: Sequence[Placed[Any]], rows: dict[str, Rows], system: str) ->
     return shown
 
 
-def test_a_run_is_critical_when_its_rate_is_the_ceiling(read_case: Callable[[str], Read]) -> None:
-    simulation, rows = read_case("zhyperlink")
-    measured = [placed for placed in simulation.runs if "log_mb_s" in placed.run.published]
-    assert len(measured) == 4
-    for placed in measured:
-        assert set(judged([placed], rows, placed.run.system)[2:]) == {"CRITICAL"}, placed.run.name
-
-
-def test_the_story_is_raised_cleared_and_degraded(read_case: Callable[[str], Read]) -> None:
-    simulation, rows = read_case("log-ceiling-story")
+def test_the_story_is_raised_cleared_and_degraded() -> None:
+    simulation, rows = read("log-ceiling-story")
     shown = judged(simulation.runs, rows, "ZSTORY")
     slowed, ceiling, on = (placed.run.intervals for placed in simulation.runs[:3])
     assert set(shown[:slowed]) == {"OK"}
@@ -186,8 +125,8 @@ def test_the_story_is_raised_cleared_and_degraded(read_case: Callable[[str], Rea
     assert after < before
 
 
-def test_the_site_file_knows_every_run_and_ceiling(read_case: Callable[[str], Read]) -> None:
-    simulation, rows = read_case("zhyperlink")
+def test_the_site_file_knows_every_run_and_ceiling() -> None:
+    simulation, rows = read("zhyperlink")
     config = {(r["system"], r["section"], r["item"], r["name"], r["ts"]): r["value"] for r in rows["config"]}
     for placed in simulation.runs:
         run, begin = placed.run, f"{placed.begin:%Y-%m-%dT%H:%M:%SZ}"
@@ -245,8 +184,8 @@ def node_figures(placed: Placed[Any], rows: dict[str, Rows], system: str) -> dic
     return found
 
 
-def test_every_row_of_the_replication_page_comes_back(read_case: Callable[[str], Read]) -> None:
-    simulation, rows = read_case("q-replication")
+def test_every_row_of_the_replication_page_comes_back() -> None:
+    simulation, rows = read("q-replication")
     checked = 0
     for placed in simulation.runs:
         nodes = dict(zip(("source", "target"), placed.run.systems, strict=False))
@@ -258,15 +197,15 @@ def test_every_row_of_the_replication_page_comes_back(read_case: Callable[[str],
     assert checked == 13 + 16 + 19
 
 
-def test_what_is_published_is_applied(read_case: Callable[[str], Read]) -> None:
-    simulation, rows = read_case("q-replication")
+def test_what_is_published_is_applied() -> None:
+    simulation, rows = read("q-replication")
     placed = simulation.runs[1]
     sent = [r for r in during(placed, rows["replication"], "QSRC") if r["component"] == "capture_queue"]
-    read = [r for r in during(placed, rows["replication"], "QSRC") if r["component"] == "capture"]
+    captured = [r for r in during(placed, rows["replication"], "QSRC") if r["component"] == "capture"]
     assert total(sent, "rows_published") == 81_161_620
     assert total(sent, "mq_messages") == 4_494_798
-    assert len(sent) == len(read) == 122
-    assert all(row["interval_s"] == 30 for row in (*sent, *read))
+    assert len(sent) == len(captured) == 122
+    assert all(row["interval_s"] == 30 for row in (*sent, *captured))
 
 
 # LinuxONE
@@ -281,8 +220,8 @@ def throughput(placed: Placed[Any], rows: dict[str, Rows]) -> float:
     return grown(work, "done") / placed.seconds
 
 
-def test_the_ratios_of_the_linuxone_paper_come_back(read_case: Callable[[str], Read]) -> None:
-    simulation, rows = read_case("linuxone")
+def test_the_ratios_of_the_linuxone_paper_come_back() -> None:
+    simulation, rows = read("linuxone")
     runs = {placed.run.name: placed for placed in simulation.runs}
     prices = {r["item"]: float(r["value"]) for r in rows["config"] if (r["section"], r["name"]) == ("price", "amount")}
     checked = 0
@@ -299,8 +238,8 @@ def test_the_ratios_of_the_linuxone_paper_come_back(read_case: Callable[[str], R
     assert checked == 3 + 2
 
 
-def test_one_write_is_two_on_raid_10_and_one_over_paths(read_case: Callable[[str], Read]) -> None:
-    simulation, rows = read_case("linuxone")
+def test_one_write_is_two_on_raid_10_and_one_over_paths() -> None:
+    simulation, rows = read("linuxone")
     for placed in simulation.runs:
         disks = during(placed, rows["disk"], placed.run.system)
         logical = "md0" if placed.run.storage == "nvme" else "dm-0"
@@ -313,13 +252,6 @@ def test_one_write_is_two_on_raid_10_and_one_over_paths(read_case: Callable[[str
 
 
 # the files
-
-
-@pytest.mark.parametrize("name", STUDIES)
-def test_the_same_seed_writes_the_same_files(tmp_path: Path, name: str) -> None:
-    first, again, other = (simulate(name, tmp_path / of, seed) for of, seed in (("a", 1), ("b", 1), ("c", 2)))
-    contents = [[written.path.read_bytes() for written in s.files] for s in (first, again, other)]
-    assert contents[0] == contents[1] != contents[2]
 
 
 @pytest.mark.parametrize("name", STUDIES)

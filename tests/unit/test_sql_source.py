@@ -6,12 +6,9 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import prometheus_client
@@ -37,7 +34,9 @@ from counterflow.collectors.sources.sql.samples import RepeatedQuery
 from counterflow.collectors.sources.sql.session import SqlSession
 from counterflow.collectors.sources.sql.verdicts import OLD_S, Verdicts, raised
 from tests.support import ibmi_database
+from tests.support.agents import until
 from tests.support.ibmi_database import PASSWORD, System, pool_rows
+from tests.support.web import served
 
 CONFIG = """\
 agent_id: a
@@ -102,6 +101,12 @@ def query(table: str, *sql: str, **options: Any) -> RepeatedQuery:
 
 def with_rows(batches: Iterator[Batch]) -> list[Batch]:
     return [batch for batch in batches if batch.rows]
+
+
+def looked(system: System, times: int = 2) -> list[Batch]:
+    """Follow the members of a system; return the batches with rows of so many looks."""
+    session, files = session_of(system), follow()
+    return [batch for _ in range(times) for batch in with_rows(files.read(session))]
 
 
 # Configuration
@@ -171,16 +176,6 @@ def test_a_driver_whose_client_is_not_installed_names_how_to_install_it(monkeypa
     assert raised.value.hint == "pip install 'counterflow[odbc]'"
 
 
-def test_the_example_explains_every_key_of_a_system() -> None:
-    text = (Path(__file__).parents[2] / "collectors/agent.example.yaml").read_text()
-    before, commented = text.split("  # - kind: sql\n")
-    commented = commented.split("\n\n")[0]
-    config = check(before + "  - kind: sql" + ("\n" + commented).replace("\n  # ", "\n  "))
-    assert isinstance(config, Config), config
-    (source,) = config.systems
-    assert source.model_fields_set == set(type(source).model_fields)
-
-
 # Packs
 
 
@@ -234,28 +229,6 @@ def test_a_verdict_is_raised_by_a_state_of_trouble_that_is_not_history() -> None
         raised("<html>", 0)
 
 
-@contextmanager
-def exporter(pages: list[str]) -> Iterator[str]:
-    """Serve the last of `pages` at the address that is yielded."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200 if pages else 503)
-            self.end_headers()
-            self.wfile.write(pages[-1].encode() if pages else b"")
-
-        def log_message(self, *_: Any) -> None:
-            """Print nothing."""
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/metrics"
-    finally:
-        server.shutdown()
-        server.server_close()
-
-
 def test_the_pack_of_culprits_is_queried_while_a_verdict_is_raised_and_only_then(
     system: System, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -280,7 +253,8 @@ def test_the_pack_of_culprits_is_queried_while_a_verdict_is_raised_and_only_then
     pack, session, pages = packs.load("culprit"), session_of(system), list[str]()
     session.open()
     ibmi_database.executed.clear()
-    with exporter(pages) as url:
+    with served(lambda _: pages[-1].encode() if pages else None) as server:
+        url = f"{server}/metrics"
         when = partial(Verdicts(url).raised, ODD)
         samples = [RepeatedQuery(query, 15, ODD, None, when) for query in pack.queries]
         for quiet in (None, metrics(ODD, "OK", time.time()), metrics("ANOTHER", "CAPPED", time.time())):
@@ -477,8 +451,7 @@ def test_jobs_are_the_tasks_and_their_job_side_by_side(system: System) -> None:
     system.member("QAPMJOBMI", "Q324000000", tasks)
     system.member("QAPMJOBOS", "Q324000000", jobs)
     system.active("Q324000000")
-    session, files = session_of(system), follow()
-    found = [batch for _ in range(2) for batch in with_rows(files.read(session))]
+    found = looked(system)
     assert [(b.table, b.origin) for b in found] == 2 * [("QAPMJOBL", "PROD01:QPFRDATA/QAPMJOBL(Q324000000)")]
     for number, batch in enumerate(found, 1):
         rows = [dict(zip(batch.columns, row, strict=True)) for row in batch.rows]
@@ -492,8 +465,7 @@ def test_jobs_are_the_tasks_and_their_job_side_by_side(system: System) -> None:
 def test_where_one_of_two_files_is_missing_the_other_is_read_alone(system: System) -> None:
     system.member("QAPMJOBOS", "Q324000000", [{"INTNUM": 1, "JBTDE": b"\x01", "JBSTSF": 0, "JBLRD": 5}])
     system.active("Q324000000")
-    session, files = session_of(system), follow()
-    found = [batch for _ in range(2) for batch in with_rows(files.read(session))]
+    found = looked(system)
     assert [(b.table, b.stream) for b in found] == [("QAPMJOBOS", "QPFRDATA/QAPMJOBL")]
 
 
@@ -514,40 +486,28 @@ def test_a_member_that_one_of_two_files_lacks_is_read_from_the_other_and_again_w
     assert look() + look() == [("QAPMJOBL", "Q324000000", 1)]
 
 
-def test_reads_for_update_are_discovered_by_the_text_of_their_column(system: System) -> None:
-    rows = [{"INTNUM": 1, "JBTDE": b"\x01", "JBSTSF": 0, "JBLRD": 5, "JBXYZ": 2}]
-    system.member("QAPMJOBOS", "Q324000000", rows, {"JBXYZ": "Logical DB reads for update", "JBLRD": "read or update"})
+@pytest.mark.parametrize(
+    ("columns", "texts", "found"),
+    [
+        ({"JBLRD": 5, "JBXYZ": 2}, {"JBXYZ": "Logical DB reads for update", "JBLRD": "read or update"}, "JBXYZ"),
+        ({"JBLRD": 5, "READS_FOR_UPDATE": 2}, {}, "READS_FOR_UPDATE"),  # a view with long names has no texts
+        ({"JBX": 2, "JBY": 1}, {"JBX": "Reads for update", "JBY": "SQL reads for update"}, None),  # which of them?
+    ],
+)
+def test_reads_for_update_are_discovered_by_the_text_or_the_name_of_their_column(
+    system: System, columns: dict[str, int], texts: dict[str, str], found: str | None
+) -> None:
+    system.member("QAPMJOBOS", "Q324000000", [{"INTNUM": 1, "JBTDE": b"\x01", "JBSTSF": 0, **columns}], texts)
     system.active("Q324000000")
-    session, files = session_of(system), follow()
-    (batch,) = [batch for _ in range(2) for batch in with_rows(files.read(session))]
-    assert batch.named == {"logical_reads_for_update": "JBXYZ"}
-
-
-def test_reads_for_update_are_discovered_by_the_name_of_their_column(system: System) -> None:
-    """A view with long names has no text: the name has both words."""
-    rows = [{"INTNUM": 1, "JBTDE": b"\x01", "JBSTSF": 0, "JBLRD": 5, "READS_FOR_UPDATE": 2}]
-    system.member("QAPMJOBOS", "Q324000000", rows)
-    system.active("Q324000000")
-    session, files = session_of(system), follow()
-    (batch,) = [batch for _ in range(2) for batch in with_rows(files.read(session))]
-    assert batch.named == {"logical_reads_for_update": "READS_FOR_UPDATE"}
-
-
-def test_two_candidate_columns_count_as_none(system: System) -> None:
-    rows = [{"INTNUM": 1, "JBTDE": b"\x01", "JBSTSF": 0, "JBX": 2, "JBY": 1}]
-    system.member("QAPMJOBOS", "Q324000000", rows, {"JBX": "Reads for update", "JBY": "SQL reads for update"})
-    system.active("Q324000000")
-    session, files = session_of(system), follow()
-    (batch,) = [batch for _ in range(2) for batch in with_rows(files.read(session))]
-    assert batch.named == {}
+    (batch,) = looked(system)
+    assert batch.named == ({"logical_reads_for_update": found} if found else {})
 
 
 def test_files_without_intervals_are_read_once_a_member_and_first(system: System) -> None:
     system.member("QAPMPOOLB", "Q324000000", pool_rows(1, 2))
     system.member("QAPMCONF", "Q324000000", [{"GKEY": "B1", "GDES": "1"}, {"GKEY": "B2", "GDES": "2"}])
     system.active("Q324000000")
-    session, files = session_of(system), follow()
-    found = [batch for _ in range(3) for batch in with_rows(files.read(session))]
+    found = looked(system, 3)
     assert [(b.table, len(b.rows)) for b in found] == [("QAPMCONF", 2), ("QAPMPOOLB", 4), ("QAPMPOOLB", 4)]
     assert {b.group for b in found} == {"QPFRDATA"}
 
@@ -558,16 +518,14 @@ def test_a_member_that_only_a_stale_catalog_knows_stops_nothing(system: System) 
     system.add("QSYS2", "SYSPARTITIONSTAT", stale)
     system.table("QUSRSYS", "QAPMCCCNTB", {"CCCNNAME": "Q299000000", "CCCLRID": "*CS"})
     system.active("Q324000000")
-    session, files = session_of(system), follow()
-    assert [b.rows[0][0] for _ in range(2) for b in with_rows(files.read(session))] == [1, 2]
+    assert [b.rows[0][0] for b in looked(system)] == [1, 2]
 
 
 def test_a_member_that_only_the_list_of_collections_knows_is_read(system: System) -> None:
     system.member("QAPMPOOLB", "Q323000000", pool_rows(1, 1))
     system.run("QSYS2", "DELETE FROM SYSPARTITIONSTAT")
     system.table("QUSRSYS", "QAPMCCCNTB", {"CCCNNAME": "Q323000000", "CCCLRID": "*CS"})
-    session, files = session_of(system), follow()
-    assert [b.rows[0][0] for _ in range(2) for b in with_rows(files.read(session))] == [1]
+    assert [b.rows[0][0] for b in looked(system)] == [1]
 
 
 @pytest.mark.parametrize("name", ['X"; DROP', "Q1 Q2", "q1", "", "Q12345678901"])
@@ -592,6 +550,9 @@ def test_members_are_in_the_order_of_their_days_across_a_new_year() -> None:
 # Connections
 
 
+StartReader = Callable[..., tuple[Reader, list[str], SqlSession]]
+
+
 class Quick:
     """A task that is due again at once."""
 
@@ -604,16 +565,8 @@ class Quick:
         return self._sample.read(session)
 
 
-def until(condition: Callable[[], Any], seconds: float = 10) -> Any:
-    deadline = time.monotonic() + seconds
-    while not (result := condition()):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
-    return result
-
-
 @pytest.fixture
-def reader(system: System) -> Iterator[Callable[..., tuple[Reader, list[str], SqlSession]]]:
+def reader(system: System) -> Iterator[StartReader]:
     started: list[Reader] = []
 
     def start(*others: Task) -> tuple[Reader, list[str], SqlSession]:
@@ -630,9 +583,7 @@ def reader(system: System) -> Iterator[Callable[..., tuple[Reader, list[str], Sq
         each.join(5)
 
 
-def test_a_lost_connection_is_made_again(
-    system: System, reader: Callable[..., tuple[Reader, list[str], SqlSession]]
-) -> None:
+def test_a_lost_connection_is_made_again(system: System, reader: StartReader) -> None:
     system.nrg(1)
     polling, events, session = reader()
     assert until(polling.next_batch).position == {"n": 1}
@@ -644,7 +595,7 @@ def test_a_lost_connection_is_made_again(
 
 
 def test_a_system_that_is_down_is_tried_again(
-    system: System, reader: Callable[..., tuple[Reader, list[str], SqlSession]], capsys: pytest.CaptureFixture[str]
+    system: System, reader: StartReader, capsys: pytest.CaptureFixture[str]
 ) -> None:
     system.nrg(1)
     (system.folder / "down").touch()
@@ -679,9 +630,7 @@ def test_a_refused_password_is_not_tried_again_until_it_is_another(system: Syste
     assert (session.number, len(tried)) == (1, 3)
 
 
-def test_a_long_back_fill_holds_up_no_sample(
-    system: System, reader: Callable[..., tuple[Reader, list[str], SqlSession]]
-) -> None:
+def test_a_long_back_fill_holds_up_no_sample(system: System, reader: StartReader) -> None:
     system.nrg(1)
     system.member("QAPMPOOLB", "Q324000000", pool_rows(1, 90))
     system.active("Q324000000")
@@ -696,7 +645,7 @@ def test_a_long_back_fill_holds_up_no_sample(
 
 
 def test_a_defect_stops_one_question_and_is_reported_without_the_password(
-    system: System, reader: Callable[..., tuple[Reader, list[str], SqlSession]], capsys: pytest.CaptureFixture[str]
+    system: System, reader: StartReader, capsys: pytest.CaptureFixture[str]
 ) -> None:
     class Broken:
         interval_s = 0.05
@@ -764,9 +713,7 @@ def test_an_answer_is_kept_until_the_commit_after_its_own(live: Live) -> None:
     assert first[0] not in answers(live)
 
 
-def test_nothing_more_is_queried_while_no_answer_is_taken(
-    system: System, reader: Callable[..., tuple[Reader, list[str], SqlSession]]
-) -> None:
+def test_nothing_more_is_queried_while_no_answer_is_taken(system: System, reader: StartReader) -> None:
     system.nrg(1)
     polling, _, _ = reader()
     until(lambda: sum("NRG_INFO" in sql for sql in ibmi_database.executed) == 5)

@@ -10,13 +10,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.console import Console
 
 from counterflow.analysis.studies import written
 from counterflow.analysis.studies.compare import Comparison, compare
 from counterflow.analysis.studies.figures import Figure, Key, Measured, measured
 from counterflow.analysis.studies.runs import Run, RunError, found
-from counterflow.cli._table import table
 
 Rows = dict[str, list[dict[str, Any]]]
 
@@ -198,43 +196,34 @@ def completions(*ends: float, since: float = 0, system: str = "A") -> list[dict[
     return [row("work", end, end - begins[at], system, units=1) for at, end in enumerate(ends)]
 
 
-def test_units_an_hour_are_of_windows_of_300_s_and_not_of_the_time_between_completions() -> None:
-    """3 queries in the first 300 s are 36 an hour, 2 in the next 24: mean 30, sd sqrt((6² + 6²) / 2 x 2).
-
-    The two that ended within a second would be 3600 an hour.
-    """
-    figure = value(run_of({"work": completions(100, 101, 300, 450, 600)}), "throughput", "units_per_h")
-    assert (figure.value, figure.n, figure.low, figure.high) == (pytest.approx(30), 2, 24, 36)
-    assert figure.sd == pytest.approx(72**0.5)
-    assert figure.unit == "accounts/h over 300 s"
-
-
-def test_an_interval_gives_each_window_its_part() -> None:
-    """The query of 200 to 400 s is half in each window: 1.5 and 2.5 queries in 300 s are 18 and 30 an hour."""
-    rows = completions(200, 400, 500, 600)
+@pytest.mark.parametrize(
+    ("rows", "n", "mean", "low", "high"),
+    [
+        # 3 queries in the first 300 s, 2 in the next; by the time between two of them, one would be 3600 an hour
+        (completions(100, 101, 300, 450, 600), 2, 30, 24, 36),
+        # an interval gives each window its part: the query of 200 to 400 s is half in each, 1.5 and 2.5 queries
+        (completions(200, 400, 500, 600), 2, 24, 18, 30),
+        # of the second window 284 s of 300 are known, less than 95 %
+        ([*completions(300), row("work", 600, 284, units=5)], 1, 12, 12, 12),
+        # 5 queries in 285 s
+        ([*completions(300), row("work", 600, 285, units=5)], 2, (12 + 3600 * 5 / 285) / 2, 12, 3600 * 5 / 285),
+        # two drivers add up where both have data: 1 a window on A, 2 on B in the first alone
+        (completions(300, 600) + completions(150, 300, system="B"), 1, 36, 36, 36),
+    ],
+)
+def test_units_an_hour_are_of_windows_of_300_s(rows: Any, n: int, mean: float, low: float, high: float) -> None:
     figure = value(run_of({"work": rows}), "throughput", "units_per_h")
-    assert (figure.low, figure.high) == (pytest.approx(18), pytest.approx(30))
+    assert (figure.n, figure.unit) == (n, "accounts/h over 300 s")
+    assert (figure.value, figure.low, figure.high) == pytest.approx((mean, low, high), rel=1e-9)
+    if n == 2:
+        assert figure.sd == pytest.approx((high - low) / 2**0.5)
 
 
-def test_a_window_without_data_has_no_rate_an_hour() -> None:
-    """Of two windows the second has 284 s of 300, less than 95 %; with 285 s and 5 queries it has 3600 x 5 / 285."""
-    first = completions(300)
-    for since, n in ((316, 1), (315, 2)):
-        rows = [*first, row("work", 600, 600 - since, units=5)]
-        figure = value(run_of({"work": rows}), "throughput", "units_per_h")
-        assert figure.n == n
-        assert figure.high == pytest.approx(12 if n == 1 else 3600 * 5 / 285)
+def test_without_a_whole_window_there_are_no_units_an_hour() -> None:
     run = run_of({"work": completions(100, 200)}, minutes=4)
     assert value(run, "throughput", "units_per_s").value == pytest.approx(0.01)
     figure = value(run, "throughput", "units_per_h")
     assert (figure.value, figure.reason) == (None, "no 300 s of the run with the work of all drivers")
-
-
-def test_units_an_hour_of_two_drivers_add_up_where_both_have_data() -> None:
-    """1 a window on A, 2 on B in the first alone: 12 + 24 = 36 an hour, of one window."""
-    rows = completions(300, 600) + completions(150, 300, system="B")
-    figure = value(run_of({"work": rows}), "throughput", "units_per_h")
-    assert (figure.value, figure.n) == (36, 1)
 
 
 def test_a_count_that_goes_backwards_gives_no_rate() -> None:
@@ -509,16 +498,6 @@ def test_a_csv_has_no_formulas_and_its_numbers_are_unrounded() -> None:
     assert gcp["difference_pct"].startswith("-26.47")  # a number, whatever it begins with
     for line in csv.reader(io.StringIO(written.as_csv(evil()))):
         assert not any(cell.startswith(("=", "+", "@")) for cell in line)
-
-
-def test_a_terminal_obeys_no_name() -> None:
-    out = io.StringIO()
-    comparison = evil()
-    for rows in written.tables(comparison).values():
-        shown = table([dict(written.cells(one, comparison.runs)) for one in rows])
-        Console(file=out, width=200, force_terminal=True, color_system=None).print(shown)
-    assert "=1+1|<b>\\x1b[31m`_*" in out.getvalue()
-    assert "\x1b[31m" not in out.getvalue()
 
 
 def test_markdown_takes_no_name_for_markup() -> None:

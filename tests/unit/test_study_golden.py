@@ -9,7 +9,7 @@ import orjson
 import pytest
 from click.testing import CliRunner
 
-from counterflow.analysis.studies.golden import Check, Document, documents, evaluated, outcomes, totals
+from counterflow.analysis.studies.golden import Document, PublishedFigure, documents, evaluated, outcomes, totals
 from counterflow.cli import cli
 
 RECOMPUTED = {"checks": 175, "reproduced": 162, "source_errors": 12, "counter_checks": 1}
@@ -47,7 +47,7 @@ def test_an_error_of_a_document_shows_what_it_prints_and_what_its_numbers_give()
     assert found["performance-per-price"].computed == pytest.approx(258)
 
 
-def changed(check: Check, **to: Any) -> list[str]:
+def changed(check: PublishedFigure, **to: Any) -> list[str]:
     """Return the failures when a check is changed."""
     [document] = [d for d in documents() if check in d.checks]
     checks = tuple(c.model_copy(update=to) if c is check else c for c in document.checks)
@@ -56,7 +56,7 @@ def changed(check: Check, **to: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("check", PRINTED, ids=lambda check: check.id)
-def test_another_expectation_fails(check: Check) -> None:
+def test_another_expectation_fails(check: PublishedFigure) -> None:
     """A check of an error in the document fails where the document prints what its own numbers give."""
     first = next(o for o in outcomes(documents()) if o.id.split("/")[0] == check.id)
     assert first.computed is not None
@@ -65,7 +65,7 @@ def test_another_expectation_fails(check: Check) -> None:
 
 
 @pytest.mark.parametrize("check", EVERY, ids=lambda check: check.id)
-def test_another_input_gives_another_figure(check: Check) -> None:
+def test_another_input_gives_another_figure(check: PublishedFigure) -> None:
     """Each cell and number matters: doubled, the computed side moves, so it does not come from what is expected."""
     before = [o.computed for o in outcomes(documents()) if o.id.split("/")[0] == check.id]
 

@@ -39,12 +39,12 @@ class LshwresState:
     """State carried over from earlier listings: JSON values.
 
     `config` has the attributes published last for each port, `times` those of its rows; `counted` is how many rows the
-    newest instant of each system has.
+    newest instant of each system has, by its time.
     """
 
     config: dict[str, Attributes] = field(default_factory=dict)
     times: Times = field(default_factory=dict)
-    counted: dict[str, tuple[str, int]] = field(default_factory=dict)
+    counted: dict[str, dict[str, int]] = field(default_factory=dict)
 
 
 @dataclass
@@ -139,9 +139,8 @@ def _items(listing: Listing, state: LshwresState, context: Context) -> Iterator[
         detail = f"{listing.too_many} lines more than the {MAX_LINES} of a listing that are read"
         yield _reject(listing.first, Reason.LINE_TOO_LONG, detail, ts)
     for system, count in rows.items():
-        at, before = state.counted.get(system, ("", 0))
-        total = count + (before if at == ts else 0)  # ports are listed by several commands
-        state.counted[system] = (str(ts), total)
+        total = count + state.counted.get(system, {}).get(str(ts), 0)  # ports are listed by several commands
+        state.counted[system] = {str(ts): total}
         counted = {"counted": "link", "row_count": total}
         yield Record("manifest", {"ts": ts, "system": system, "source": "hmc_lshwres", **counted})
 

@@ -13,7 +13,7 @@ from counterflow.base.errors import CounterflowError
 from counterflow.cli._group import Group
 
 if TYPE_CHECKING:
-    from counterflow.dashboards.check import Finding
+    from counterflow.dashboards.check import CheckFinding
 
 
 @click.group(cls=Group)
@@ -43,16 +43,12 @@ def build(check: bool, to: Path, grafana: str | None, runbooks: str | None, as_j
     import orjson
 
     from counterflow.dashboards.alerting import Site
-    from counterflow.dashboards.build import dashboard, write
-    from counterflow.dashboards.definition import boards, unknown
+    from counterflow.dashboards.build import write
+    from counterflow.dashboards.definition import mistakes
     from counterflow.dashboards.legible import illegible
-    from counterflow.dashboards.lint import lint
 
     if check:
-        broken = unknown() or [
-            f"{uid}: {problem}" if uid else problem
-            for uid, problem in (*illegible(), *lint([dashboard(one) for one in boards().values()]))
-        ]
+        broken = mistakes() or [f"{uid}: {problem}" if uid else problem for uid, problem in illegible()]
         if as_json:
             click.echo(orjson.dumps({"wrong": broken}).decode())
         if broken:
@@ -93,7 +89,7 @@ def check(ctx: click.Context, require_rows: bool, as_json: bool) -> None:
     ctx.exit(1 if any(finding.state in failing for finding in found) else 0)
 
 
-def _print(found: Sequence[Finding], bad: Sequence[str]) -> None:
+def _print(found: Sequence[CheckFinding], bad: Sequence[str]) -> None:
     """Print problems in full, empty results and the slowest query by name, and the count of each state."""
     from counterflow.cli._table import console, table
 

@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING
 import click
 import orjson
 
-from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
-from counterflow.cli._reader import on_option, period, reader
+from counterflow.cli._reader import on_option, reader
 from counterflow.cli._table import console, table
 
 if TYPE_CHECKING:
     from counterflow.analysis.studies.compare import Comparison
-    from counterflow.analysis.studies.figures import Measured
-    from counterflow.base.clickhouse import ClickHouse
 
 
 @click.command()
@@ -42,12 +39,13 @@ def command(baseline: str, scenarios: tuple[str, ...], warm_up_s: float | None, 
     """
     from counterflow.analysis.studies import written
     from counterflow.analysis.studies.compare import compare
+    from counterflow.analysis.studies.stored import read_run
 
     names = (baseline, *scenarios)
     if len(set(names)) < len(names):
         raise click.UsageError("a run cannot be compared with itself")
     with reader() as client:
-        comparison = compare([run_of(client, name, warm_up_s) for name in names])
+        comparison = compare([read_run(client, name, warm_up_s) for name in names])
     match form:
         case "markdown":
             click.echo(written.markdown(comparison))
@@ -60,33 +58,10 @@ def command(baseline: str, scenarios: tuple[str, ...], warm_up_s: float | None, 
             _print(comparison, top)
 
 
-def run_of(client: ClickHouse, name: str, warm_up_s: float | None = None) -> Measured:
-    """Return a labelled or configured run with its figures; a missing run raises with exit code 2."""
-    from datetime import UTC, datetime
-
-    from counterflow.analysis.studies.figures import SLACK_S, measured
-    from counterflow.analysis.studies.runs import RunError, found
-    from counterflow.analysis.studies.stored import OF_A_NAME, queries
-
-    statements = queries()
-    of_run = {"param_run": name}
-    configured = client.rows(statements["configured"], of_run)
-    stated = {line["name"] for line in configured if line["section"] == "run"}
-    labelled = [] if {"begin", "end"} <= stated else client.rows(statements["labelled"], of_run)
-    try:
-        run = found(name, labelled, configured, warm_up_s)
-        begin, end = (datetime.fromtimestamp(s, UTC) for s in (run.begin_s - SLACK_S, run.end_s + 2 * SLACK_S))
-        during = period(run.systems, begin, end)
-        rows = {of: client.rows(sql, during) for of, sql in statements.items() if of not in OF_A_NAME}
-        return measured(run, rows)
-    except RunError as error:
-        raise CounterflowError(str(error), hint=error.hint, exit_code=2) from None
-
-
 def _print(comparison: Comparison, top: int) -> None:
     from counterflow.analysis.studies import written
     from counterflow.analysis.studies.compare import largest
-    from counterflow.analysis.studies.price import FORMULA
+    from counterflow.analysis.studies.formulas import PRICE_PERFORMANCE
 
     out = console()
     out.print(table(list(written.header(comparison.runs))))
@@ -98,5 +73,5 @@ def _print(comparison: Comparison, top: int) -> None:
         out.print(table([dict(written.cells(row, comparison.runs)) for row in shown], name))
         if len(shown) < len(rows):
             out.print("and components that used less: --top", style="dim")
-    for line in (FORMULA, *comparison.formulas) if comparison.formulas else ():
+    for line in (PRICE_PERFORMANCE, *comparison.formulas) if comparison.formulas else ():
         out.print(inert(line), markup=False)

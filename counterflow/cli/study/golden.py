@@ -12,7 +12,7 @@ from counterflow.cli._table import console, table
 
 if TYPE_CHECKING:
     from counterflow.analysis.studies.backtest import Prediction
-    from counterflow.analysis.studies.golden import Outcome
+    from counterflow.analysis.studies.golden import Recomputed
 
 
 @click.command()
@@ -61,7 +61,7 @@ def command(ctx: click.Context, as_json: bool, as_markdown: bool) -> None:
     ctx.exit(1 if counted["failed"] else 0)
 
 
-def _row(outcome: Outcome) -> dict[str, object]:
+def _row(outcome: Recomputed) -> dict[str, object]:
     stated = outcome.published if outcome.range is None else "{:g} to {:g}".format(*outcome.range)
     kind = {
         "reproduced": "reproduced",

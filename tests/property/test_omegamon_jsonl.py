@@ -1,4 +1,4 @@
-"""Lines of OMEGAMON Data Provider: splits and damage anywhere, and no figure lost."""
+"""Lines of OMEGAMON Data Provider: splits and damage with columns that the site names, and no figure lost."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ import json
 from datetime import UTC
 
 import orjson
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterflow.collectors.formats import formats, recognise
+from counterflow.collectors.formats import formats
 from counterflow.collectors.formats.omegamon_jsonl import MAX_TEXTS, STEP
 from counterflow.collectors.formats.omegamon_jsonl.known import INTRODUCED, PLACE
 from counterflow.collectors.records import Context, Item, Position, Record
-from tests.golden.cases import Case, cases, golden
+from tests.golden.cases import golden
 
 MAPPED = golden("omegamon_jsonl/columns_named_by_the_site").input
 COLUMNS = {"ci_written": "kd5.sitelog.cis", "busy_pct": "gcp:syscpuutil.rmf_lpar_cpu_percent"}
@@ -60,14 +59,6 @@ def test_every_number_is_a_counter(fields: dict[str, float]) -> None:
     items = parse(json.dumps(line).encode() + b"\n")
     rows = [item.fields for item in items if isinstance(item, Record) and item.dataset == "counter"]
     assert {row["counter"]: row["value"] for row in rows} == {name: float(value) for name, value in fields.items()}
-
-
-WELL_FORMED = [case for case in cases("omegamon_jsonl") if "/bad" not in case.name]
-
-
-@pytest.mark.parametrize("case", WELL_FORMED, ids=lambda case: case.name)
-def test_it_is_recognised(case: Case) -> None:
-    assert recognise(case.input) is formats()["omegamon_jsonl"]
 
 
 def test_remembered_texts_are_bounded_and_positions_come_on_the_way() -> None:
