@@ -95,8 +95,8 @@ def test_results_are_exported_in_seconds_and_ratios_and_null_is_not_0(
     assert found["link_port_used_ratio"] == found["link_out_bytes_per_second"] == {}
     assert found["pool_interactive_fault_ratio"] == {("A", "2"): pytest.approx(0.25)}
     assert found["pool_batch_fault_ratio"] == {}
-    assert found["replication_delay_seconds"] == {("A", "apply", "Q"): pytest.approx(1.5)}
-    assert found["replication_queue_used_ratio"] == {("A", "apply", "Q"): pytest.approx(0.4)}
+    assert found["replication_delay_seconds"] == {("A", "apply", "", "Q"): pytest.approx(1.5)}
+    assert found["replication_queue_used_ratio"] == {("A", "apply", "", "Q"): pytest.approx(0.4)}
     of = {*((name, "A") for name in watched()), ("link_load", "B")}
     assert found["result_timestamp_seconds"] == dict.fromkeys(of, pytest.approx(NOW_S, abs=0.001))
 

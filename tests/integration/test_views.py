@@ -334,7 +334,7 @@ def replication_lag(published: Sequence[Record]) -> Rows:
         latencies = [row.get(name) for name in ("end_to_end_ms", "queue_ms", "apply_ms")]
         whole, queued, applied = [None, None, None] if idle else latencies
         missing = {"apply": "latencies" if None in latencies else None, "capture": None if age else "log time"}
-        results[row["system"], component, row["queue"], row["ts"]] = {
+        results[row["system"], component, row["program_schema"], row["queue"], row["ts"]] = {
             **{name: row.get(name) for name in ("system", "component", "queue", "ts", "interval_s", "program_schema")},
             **{name: row.get(name) for name in ("queue_depth", "queue_full_pct")},
             "idle": idle,
@@ -351,7 +351,7 @@ def replication_lag(published: Sequence[Record]) -> Rows:
             "log_latency_s": None if idle else age,
         }
         if component == "capture_queue" and idle:
-            results[row["system"], component, row["queue"], row["ts"]]["missing"] = None
+            results[row["system"], component, row["program_schema"], row["queue"], row["ts"]]["missing"] = None
     return results
 
 
@@ -542,9 +542,9 @@ def test_examples_of_the_documents_come_out(tables: ClickHouse) -> None:
 
 def test_a_pair_of_q_replication_comes_out_as_published(tables: ClickHouse) -> None:
     rows = view(tables, "replication_lag")
-    first = rows["replicated", "apply", "Q1", f"{NOW:%FT%TZ}"]
+    first = rows["replicated", "apply", "ASN", "Q1", f"{NOW:%FT%TZ}"]
     assert (first["capture_ms"], first["rows_per_s"], first["transactions_per_s"]) == (2000, 22175, 1228)
-    idle = rows["replicated", "apply", "Q1", f"{NOW + timedelta(minutes=1):%FT%TZ}"]
+    idle = rows["replicated", "apply", "ASN", "Q1", f"{NOW + timedelta(minutes=1):%FT%TZ}"]
     assert (idle["idle"], idle["missing"], idle.get("end_to_end_ms")) == (True, "idle", None)
 
 
