@@ -58,7 +58,7 @@ class _Judged(NamedTuple):
                 per = "".join(f" * {factor}" for factor in limit.per)
                 return f"{value:.12g} is above {most:.12g} {unit}" + (f" ({limit.most:g}{per})" if per else "")
         if abs(value) >= _BEYOND_ANY:
-            return f"{value:.12g} {unit} is beyond any counter"
+            return f"{value:.12g} {unit}".rstrip() + " is beyond any counter"
         return self._wrapped(value, row)
 
     def _wrapped(self, value: float, row: Row) -> str | None:

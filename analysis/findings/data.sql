@@ -5,7 +5,7 @@ SELECT
   if(countIf(kept = 'none') > 0, 'watch', 'note') AS severity,
   minOrNullIf(q.ts, q.ts != q.collected_at) AS at, -- one without a time of its own has the time at which it was read
   concat('data: ', replaceAll(reason, '_', ' '), ' ', toString(count()), if(count() = 1, ' time, ', ' times, '),
-    'first in ', argMin(file, (q.ts, line)), ':', toString(argMin(line, (q.ts, line))), ': ',
+    'first in ', argMin(concat(file, if(line > 0, concat(':', toString(line)), '')), (q.ts, line)), ': ',
     argMin(detail, (q.ts, line))) AS finding
 FROM counterflow.quality AS q FINAL
 WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
