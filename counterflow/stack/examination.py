@@ -57,6 +57,9 @@ def _kafka(settings: StackSettings) -> Iterator[Trouble]:
     kafka = settings.kafka("admin")
     try:
         there = AdminClient({**kafka.client, "log_level": 0}).list_topics(timeout=10).topics
+    except CounterflowError as error:
+        yield Trouble("kafka", error.message, error.hint or "counterflow up")
+        return
     except KafkaException as error:
         yield Trouble("kafka", f"{kafka.bootstrap}: {error.args[0].str()}", UNREACHED)
         return

@@ -113,6 +113,7 @@ def _rows() -> dict[str, list[dict[str, Any]]]:
     settings += [("MEMORY_POOL", "4", "PAGING_OPTION", "*CALC"), ("MEMORY_POOL", "9", "PAGING_OPTION", "*CALC")]
     for section, item, name, value in settings:  # sent once, long before the time that is checked
         add("config", 0, ts="2026-02-02 00:00:00", section=section, item=item, name=name, value=value)
+    add("config", 1, system="sees no journal", section="mirror", item="", name="distance_km", value="20")
     adjusted = {"section": "SYSTEM_VALUE_INFO", "item": "QPFRADJ", "name": "CURRENT_CHARACTER_VALUE", "value": "1"}
     add("config", 0, ts="2026-02-01 00:00:00", **adjusted)
     add("config", 0, ts="2026-02-01 00:00:00", system="not measured", **adjusted)
@@ -145,7 +146,7 @@ def test_rules_warn_pass_and_report_what_they_need(run: Run, tmp_path: Path) -> 
     facts = tmp_path / "facts.yaml"
     facts.write_bytes(b"systems: " + orjson.dumps({NAME: {"vios": False, "qdbmsrvr_threshold": 50}}))
     answer = run("doctor", NAME, *DAY, "--facts", str(facts), "--json")
-    assert answer.exit_code == 1
+    assert answer.exit_code == 2  # of the parts, ClickHouse alone runs here
     found = rules(answer)
     figures = {key: (r["status"], r["details"]["value"]) for key, r in found.items() if r["status"] != "unknown"}
     assert figures == {
@@ -182,7 +183,7 @@ def test_journals_are_unknown_where_none_is_seen(run: Run) -> None:
 def test_names_are_printed_as_they_are(run: Run) -> None:
     answer = run("doctor", NAME, "--from", "2026-03-01T00:10:00", "--to", "2026-03-01T00:15:00")
     assert NAME in answer.output
-    assert answer.exit_code == 1  # the batch pool
+    assert "warn     batch_faulting, pool 4:" in answer.output
 
 
 def test_where_nothing_was_recorded_no_rule_judges_and_no_mirror_is_studied(run: Run) -> None:
