@@ -70,7 +70,7 @@ def published(counterflow: Run, reader: ClickHouse, tmp_path_factory: pytest.Tem
                 sent = counterflow("publish", path, *named, "--agent-id", name, "--json")
                 assert sent.returncode == 0, sent.stderr
                 outcome = json.loads(sent.stdout)
-                assert set(outcome["rejects"]) <= {"read_with_another", "column_missing"}, outcome
+                assert set(outcome["rejects"]) <= {"read_with_another", "column_missing", "sample_missing"}, outcome
                 records += sum(outcome["records"].values())
             landed = wait_landed(reader, name, records)
             assert (landed.lost, landed.deadletter) == (0, 0)

@@ -80,7 +80,7 @@ def test_the_wheel_works_outside_the_checkout(
         ("status", "stack"),
         ("report", "report"),
         ("look none.nmon", "look"),
-        ("parse s3://perf/a.nmon", "remote"),
+        ("look --records s3://perf/a.nmon", "remote"),
     ],
 )
 def test_a_command_names_the_extra_that_it_lacks(bare: Path, tmp_path: Path, command: str, extra: str) -> None:

@@ -19,8 +19,8 @@ from counterflow.simulate.timeline import Placed
 
 Rows = list[dict[str, Any]]
 
-NOTED = (Reason.READ_WITH_ANOTHER, Reason.COLUMN_MISSING)
-"""FIG21OLD has a release that does not count reads for update."""
+NOTED = (Reason.READ_WITH_ANOTHER, Reason.COLUMN_MISSING, Reason.SAMPLE_MISSING)
+"""FIG21OLD has a release that does not count reads for update; between the runs of a study nothing is recorded."""
 _folder = TemporaryDirectory(prefix="counterflow-simulated-")
 
 
