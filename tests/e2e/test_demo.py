@@ -50,7 +50,8 @@ def test_the_demo_answers_questions(demo: Demo) -> None:
     assert "busy_pct" in demo.stderr
     assert "java" in demo.stderr
     story = re.findall(r"(OK|CAPPED|DEMAND_LIMITED) +(?:OK|CAPPED|DEMAND_LIMITED) +(\d+)", demo.stderr)
-    assert story == [("OK", "6"), ("OK", "6"), ("CAPPED", "6"), ("DEMAND_LIMITED", "12")]
+    states = [("OK", "6"), ("OK", "6"), ("CAPPED", "6"), ("DEMAND_LIMITED", "12")]
+    assert story == 2 * states, "those of the group, and of its only link"
     story = re.findall(r"(OK|CRITICAL|PATH_DEGRADED) +(zhpf|zhl) .* (0\.\d+) +0\.\d+ *\n", demo.stderr)
     assert [row[:2] for row in story] == [
         ("OK", "zhpf"),
