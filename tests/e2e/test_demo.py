@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-import time
 import subprocess
+import time
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
