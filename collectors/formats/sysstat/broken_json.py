@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 _MOST = 1000
@@ -22,7 +22,7 @@ _FIGURE = re.compile(
     r'(?P<text>"(?:[^"\\]|\\.)*")|(?P<whole>:[ \t]*-?\d+),(?P<decimals>\d+)|(?P<colon>:[ \t]*)-?(?:nan|inf)\b',
     re.DOTALL,
 )
-_KEY = re.compile(r'"[^"\\]*"\s*:')
+_TOKEN = re.compile(r'(?P<text>"(?:[^"\\]|\\.)*")(?P<colon>\s*:)?|[{}\[\],]', re.DOTALL)
 _SAMPLE = '"timestamp"'
 
 
@@ -46,34 +46,56 @@ def repaired(text: str, sections: Sequence[str]) -> tuple[Any, int, Counter[str]
             return f"{found['colon']}null"
         return found[0]
 
-    mended = _FIGURE.sub(put, text)
-    added = len(mended) - len(text)
-    decoder = json.JSONDecoder(object_pairs_hook=_unique)
-    for _ in range(_MOST):
-        try:
-            tree, end = decoder.raw_decode(mended)
-        except json.JSONDecodeError as error:
-            at, mark = _missing(mended, error.pos, sections)
-            counts["missing comma" if mark == "," else "missing brace"] += 1
-            mended = mended[:at] + mark + mended[at:]
-            added += 1
-        else:
-            return tree, end - added, counts
-    raise ValueError(f"more than {_MOST} commas and braces are missing")
+    figures = _FIGURE.sub(put, text)
+    mended, at = [], 0
+    for place, mark in _missing(figures, {f'"{name}"' for name in sections}):
+        counts["missing comma" if mark == "," else "missing brace"] += 1
+        mended += [figures[at:place], mark]
+        at = place
+        if len(mended) >= 2 * _MOST:
+            raise ValueError(f"{_MOST} commas and braces or more are missing")
+    whole = "".join([*mended, figures[at:]])
+    tree, end = json.JSONDecoder(object_pairs_hook=_unique).raw_decode(whole)
+    return tree, end - (len(whole) - len(text)), counts
 
 
-def _missing(text: str, at: int, sections: Sequence[str]) -> tuple[int, str]:
-    """Return where a mark is missing in a text that is no JSON from `at` on, and which."""
-    before = len(text[:at].rstrip())
-    if before and text[before - 1] in '"}]' and _KEY.match(text, at):
-        return before, ","
-    of_sample = text[max(text.rfind(_SAMPLE, 0, at), 0) : at]
-    is_open = any(f'"{name}"' in of_sample for name in sections)
-    if is_open and text[at : at + 1] == "{" and re.search(r"\}\s*,$", text[:before][-99:]):
-        return text.rindex(",", 0, before), "}"
-    if is_open and text[at : at + 1] == "]" and text[before - 1] == "}":
-        return before, "}"
-    raise ValueError("no repair fits")
+def _missing(text: str, sections: Collection[str]) -> Iterator[tuple[int, str]]:
+    """Yield where a mark is missing in the object that a text begins with, and which, in one pass.
+
+    Neither place is JSON without the mark: a key behind a value, and an end of a sample within an open object.
+    """
+    within: list[str] = []
+    is_section = False
+    before, end, comma = "", 0, 0
+    for found in _TOKEN.finditer(text):
+        part = found["text"] or found[0]
+        if found["colon"]:
+            if before in ('"', "}", "]") and not text[end : found.start()].strip():
+                yield end, ","
+            is_section = part in sections or (is_section and part != _SAMPLE)
+        while part == "{" and before == "," and within[-1:] == ["{"] and is_section and _is_closed(text, comma):
+            yield comma, "}"
+            within.pop()
+        while part == "]" and before == "}" and within[-1:] == ["{"] and is_section:
+            yield end, "}"
+            within.pop()
+        if part in ("{", "["):
+            within.append(part)
+        elif part in ("}", "]"):
+            if within[-1:] != ["{" if part == "}" else "["]:
+                return
+            within.pop()
+            if not within:
+                return
+        elif part == ",":
+            comma = found.start()
+        before = ":" if found["colon"] else part[0]
+        end = found.end()
+
+
+def _is_closed(text: str, comma: int) -> bool:
+    """Return whether an object ends before a comma."""
+    return text[max(comma - 99, 0) : comma].rstrip().endswith("}")
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
