@@ -5,30 +5,25 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict
-
+from counterflow.base.strict import Strict
 from counterflow.schemas.definition import load_yaml
 
 _MEASURES = Path(__file__).with_name("clickhouse") / "culprit.yaml"
 
 
-class Measure(BaseModel):
+class Measure(Strict):
     """One measure: its title and its unit."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     title: str
     unit: str
 
 
-class Statement(BaseModel):
+class Statement(Strict):
     """A statement, and the measures of its rows.
 
     `recorder` is the column that names what recorded a row; without one, all rows have the same recorder. The intervals
     of one recorder end together.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     measures: dict[str, Measure]
     recorder: str = "''"

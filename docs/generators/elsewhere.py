@@ -6,14 +6,15 @@ import posixpath
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
+from counterflow.base.strict import Strict
 from counterflow.schemas.definition import load_yaml
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 
 
-class PageElsewhere(BaseModel):
+class PageElsewhere(Strict):
     """Front matter of a page.
 
     Parameters
@@ -21,8 +22,6 @@ class PageElsewhere(BaseModel):
     path : of its file in the checkout.
     title : in the navigation and in tables.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     path: str
     title: str

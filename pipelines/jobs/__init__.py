@@ -13,18 +13,15 @@ from pathlib import Path
 from typing import Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from counterflow.base.errors import CounterflowError
+from counterflow.base.strict import Strict
 
 FOLDER = Path(__file__).parent
 
 
-class _Model(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Read(_Model):
+class Read(Strict):
     """What a job reads of one dataset; its statements select it from a view of the dataset's name.
 
     Parameters
@@ -41,7 +38,7 @@ class Read(_Model):
     rows: str = ""
 
 
-class Step(_Model):
+class Step(Strict):
     """A step in Python between the views and the INSERTs, `driver.STEPS`.
 
     Parameters
@@ -62,7 +59,7 @@ class Step(_Model):
         return self
 
 
-class Job(_Model):
+class Job(Strict):
     """One Flink job.
 
     Parameters
