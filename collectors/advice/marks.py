@@ -209,7 +209,6 @@ TEXTS = (
         "the answer of an HMC that nothing matches",
         "check -m and --filter; a system without such ports, or with the collection off, lists none",
     ),
-    # HMC
     _text(
         r'\A\s*[\[{][^\0]*"(?:utilInfo|utilSamples|serverUtil|lparsUtil|viosUtil|energyUtil)"\s*:',
         "JSON of an HMC without `systemUtil` around it",

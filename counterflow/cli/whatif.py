@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
@@ -168,17 +168,8 @@ def _answer(
         with reader() as client:
             chosen = read = mixes.read_stored(client, settings)
             line = mixes.read_line(client, settings)
-    needed = "line_gbits" if "line_gbits" in names else "km"
-    found = []
-    for system, of_system in groupby(sorted(chosen, key=attrgetter("system")), attrgetter("system")):
-        landed = line.get(system, {}).get(needed)
-        if landed is not None and getattr(plan, needed) is None:
-            option = needed.replace("_", "-")
-            click.echo(f"note: {system}: {option} {landed:g}, as it landed; --{option} replaces it", err=True)
-            of_plan = plan._replace(km=landed) if needed == "km" else plan._replace(line_gbits=landed)
-        else:
-            of_plan = plan
-        found += study(list(of_system), of_plan)
+    by_system = groupby(sorted(chosen, key=attrgetter("system")), attrgetter("system"))
+    found = [one for system, of in by_system for one in study(of, _with_landed(plan, names, system, line))]
     if not found:
         raise _nothing(file, read)
     figures = ({name: figure for name, figure in w.figures.items() if name in names} for w in found)
@@ -189,6 +180,18 @@ def _answer(
         sys.stdout.buffer.writelines(orjson.dumps(as_dict(w), option=orjson.OPT_APPEND_NEWLINE) for w in asked)
     else:
         _print(asked, top)
+
+
+def _with_landed(plan: Plan, names: Collection[str], system: str, line: Mapping[str, Mapping[str, float]]) -> Plan:
+    """Return the plan with what landed of a system's line where the plan leaves it open, and print a note of that."""
+    needed = "line_gbits" if "line_gbits" in names else "km"
+    landed = line.get(system, {}).get(needed)
+    if landed is None or getattr(plan, needed) is not None:
+        return plan
+    option = needed.replace("_", "-")
+    click.echo(f"note: {system}: {option} {landed:g}, as it landed; --{option} replaces it", err=True)
+    replaced: dict[str, Any] = {needed: landed}
+    return plan._replace(**replaced)
 
 
 def _nothing(file: Path | None, read: list[Mix]) -> CounterflowError:
