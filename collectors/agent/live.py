@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from io import BytesIO
 from typing import Any, NamedTuple, cast
-from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
 from counterflow.base.kafka import Kafka
@@ -80,7 +79,7 @@ class Live:
             committed = {k.stream: k.position for k in known.streams.values() if (k.source, k.system) == place}
             waiting: Waiting = Few()
             if self._spool and not isinstance(source, KafkaSource):  # a topic keeps its messages by itself
-                spool = Spool(self._spool.path / quote(source.name, safe=""), self._spool.bytes, committed)
+                spool = Spool(self._spool.path / f"{source.name}.sqlite", self._spool.bytes, committed)
                 waiting, committed = spool, spool.positions
             reader = _polled(source, committed, partial(self._on_event, source.name), waiting)
             self._readers.append((source, reader))
