@@ -259,7 +259,6 @@ class ListenSource(_OfSeveral):
 
     kind: Literal["listen"]
     address: Annotated[str, Field(pattern=r"^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\]):\d{1,5}$")] = "127.0.0.1:8181"
-    protocol: Literal["tcp", "udp"] = "tcp"
     in_clear: bool = False
 
     @property

@@ -174,7 +174,7 @@ def _polled(source: System, committed: dict[str, Cursor], on_event: OnEvent, wai
             source.name, KafkaSession(lambda: cluster.client), [Topics(source.topics, committed)], on_event, waiting
         )
     if isinstance(source, ListenSource):
-        listening = ListeningSession(*source.at, source.protocol)
+        listening = ListeningSession(*source.at)
         return Reader(source.name, listening, [Samples(source.name, committed)], on_event, waiting, drain=True)
     if isinstance(source, HttpSource):
         password = source.connection.password
