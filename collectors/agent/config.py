@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from datetime import datetime
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 import httpx
 import yaml
 from pydantic import (
     AfterValidator,
+    BaseModel,
     Discriminator,
     Field,
     Tag,
@@ -25,7 +26,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from counterflow.base.errors import CounterflowError
-from counterflow.base.kafka import Kafka, Secret, raise_all
+from counterflow.base.kafka import Kafka, Rooted, Secret, raise_all
 from counterflow.base.loopback import is_loopback
 from counterflow.base.strict import Strict
 from counterflow.collectors.formats import formats
@@ -105,7 +106,7 @@ class Source(Strict):
 
     kind: Literal["files"] = "files"
     name: str = Field(pattern=NAME)
-    paths: tuple[Path, ...] = Field(min_length=1)
+    paths: tuple[Rooted, ...] = Field(min_length=1)
     format: Annotated[str, AfterValidator(_format)] | None = None
     zone: Annotated[str, AfterValidator(_zone)] = "UTC"
     date_order: Literal["ymd", "mdy", "dmy"] | None = None
@@ -318,6 +319,14 @@ class HttpSource(_Polled):
 System = SqlSource | HttpSource | KafkaSource | ListenSource
 """A source that is queried or sends by itself, of any kind."""
 
+_KINDS: dict[Any, type[BaseModel]] = {
+    "files": Source,
+    "sql": SqlSource,
+    "http": HttpSource,
+    "kafka": KafkaSource,
+    "listen": ListenSource,
+}
+
 
 def _kind(source: Any) -> str:
     """Return the kind of source; files by default."""
@@ -331,16 +340,14 @@ AnySource = Annotated[
     | Annotated[HttpSource, Tag("http")]
     | Annotated[KafkaSource, Tag("kafka")]
     | Annotated[ListenSource, Tag("listen")],
-    Discriminator(
-        _kind, custom_error_type="kind", custom_error_message="expected `files`, `sql`, `http`, `kafka` or `listen`"
-    ),
+    Discriminator(_kind, custom_error_type="kind", custom_error_message=f"expected one of {', '.join(_KINDS)}"),
 ]
 
 
 class SpoolFolder(Strict):
     """Where answers of systems wait until they are committed."""
 
-    path: Path
+    path: Rooted
     max_mb: float = Field(256, gt=0)
 
     @property
@@ -362,11 +369,13 @@ class Config(Strict):
 
     @field_validator("sources")
     @classmethod
-    def _names_differ(cls, sources: tuple[AnySource, ...]) -> tuple[AnySource, ...]:
+    def _names_differ(cls, sources: tuple[AnySource, ...], info: ValidationInfo) -> tuple[AnySource, ...]:
         names = [source.name for source in sources]
         text = "another source has this name; names distinguish sources in metrics and logs"
         raise_all({i: text for i, name in enumerate(names) if name in names[:i]})
-        return sources
+        own = {"connection": info.data.get("kafka")}
+        is_own = [isinstance(source, KafkaSource) and source.connection is None for source in sources]
+        return tuple(s.model_copy(update=own) if own_one else s for s, own_one in zip(sources, is_own, strict=True))
 
     @property
     def files(self) -> tuple[Source, ...]:
@@ -404,13 +413,13 @@ def load(path: Path) -> Config:
     folder = path.absolute().parent
     found = check(text, folder)
     if isinstance(found, Config):
-        return _rooted(found, folder)
+        return found
     lines = "\n".join(f"{path}:{m.line}: {m.where + ': ' if m.where else ''}{m.what}" for m in sorted(found))
     raise CounterflowError(lines, hint="collectors/agent.example.yaml explains every key", exit_code=2)
 
 
 def check(text: str, folder: Path = Path()) -> Config | list[Mistake]:
-    """Return the configuration in `text`, or every mistake in it; paths of packs are relative to `folder`."""
+    """Return the configuration in `text`, or every mistake in it; paths are relative to `folder`."""
     try:
         tree = yaml.compose(text, Loader=yaml.SafeLoader)
         content = yaml.safe_load(text)
@@ -427,32 +436,6 @@ def check(text: str, folder: Path = Path()) -> Config | list[Mistake]:
     except ValidationError as error:
         return mistakes + [m for e in error.errors() for m in _mistakes(tree, e)]
     return mistakes or config
-
-
-def _rooted(config: Config, folder: Path) -> Config:
-    def secret(found: Secret) -> Secret:
-        return found.model_copy(update={"file": folder / found.file}) if found.file else found
-
-    def kafka(found: Kafka) -> Kafka:
-        places = {name: str(folder / str(v)) for name, v in found.settings.items() if name.endswith(".location")}
-        secrets = {name: secret(s) for name, s in found.secrets.items()}
-        return found.model_copy(update={"settings": {**found.settings, **places}, "secrets": secrets})
-
-    own = kafka(config.kafka)
-
-    def source(found: Source | System) -> Source | System:
-        if isinstance(found, Source):
-            return found.model_copy(update={"paths": tuple(folder / path for path in found.paths)})
-        if isinstance(found, KafkaSource):
-            return found.model_copy(update={"connection": kafka(found.connection) if found.connection else own})
-        if isinstance(found, ListenSource):
-            return found
-        to = found.connection
-        rooted = {"password": to.password and secret(to.password), "ca": to.ca and folder / to.ca}
-        return found.model_copy(update={"connection": to.model_copy(update=rooted)})
-
-    spool = config.spool and config.spool.model_copy(update={"path": folder / config.spool.path})
-    return config.model_copy(update={"sources": tuple(map(source, config.sources)), "kafka": own, "spool": spool})
 
 
 def _mistakes(tree: yaml.Node, error: Any) -> Iterator[Mistake]:
@@ -494,32 +477,17 @@ def _mistake(tree: yaml.Node, place: tuple[str | int, ...], what: str) -> Mistak
 
 def _keys(place: tuple[str | int, ...]) -> list[str]:
     """Return the keys that are known at a place in the structure."""
-    match [p for p in place if isinstance(p, str)]:
-        case ["kafka"]:
-            return list(Kafka.model_fields)
-        case ["kafka", "secrets", _]:
-            return list(Secret.model_fields)
-        case ["sources", "files"]:
-            return list(Source.model_fields)
-        case ["sources", "sql"]:
-            return list(SqlSource.model_fields)
-        case ["sources", "kafka"]:
-            return list(KafkaSource.model_fields)
-        case ["sources", "listen"]:
-            return list(ListenSource.model_fields)
-        case ["sources", "kafka", "connection"]:
-            return list(Kafka.model_fields)
-        case ["sources", "kafka", "connection", "secrets", _]:
-            return list(Secret.model_fields)
-        case ["sources", "sql", "connection"]:
-            return list(SqlConnection.model_fields)
-        case ["sources", "http"]:
-            return list(HttpSource.model_fields)
-        case ["sources", "http", "connection"]:
-            return list(HttpConnection.model_fields)
-        case ["sources", "sql" | "http", "connection", "password"]:
-            return list(Secret.model_fields)
-        case ["commit"]:
-            return list(Commit.model_fields)
-        case _:
-            return list(Config.model_fields)
+    model: type[BaseModel] = Config
+    for step in place:
+        if model is Source:  # the first of the kinds of sources
+            model = _KINDS.get(step, model)
+        elif step in model.model_fields:
+            model = _model_in(model.model_fields[str(step)].annotation) or model
+    return list(model.model_fields)
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    """Return the first model in the type of a field."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((model for part in get_args(annotation) if (model := _model_in(part))), None)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any, Protocol, cast
 
 from pydantic import Field
 
 from counterflow.base.errors import CounterflowError
+from counterflow.base.kafka import Rooted
 from counterflow.base.strict import Strict
 
 DRIVERS = {
@@ -38,7 +38,7 @@ class Target(Strict):
     host: str = Field(pattern=r"^[A-Za-z0-9._:-]+$")
     port: int | None = Field(None, ge=1, le=65535)
     user: str = Field(min_length=1)
-    ca: Path | None = None
+    ca: Rooted | None = None
     verify: bool = True
     properties: dict[str, str | int] = {}
 
