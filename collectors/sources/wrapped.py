@@ -119,7 +119,7 @@ def wrapping(head: bytes) -> str | None:
 
 
 def contents(stream: BinaryIO, wanted: Callable[[str], bool] = lambda member: True) -> Generator[Content, None, None]:
-    """Yield the content of the wrapped file `stream`, in its order; only members that are `wanted` are unpacked.
+    """Yield the content of a file, itself where it is not wrapped, in its order; only `wanted` members are unpacked.
 
     Hidden members, and those that an operating system adds, are passed over as such files are. A damaged file is read
     as far as possible, and carries the fault. A member is unpacked when its turn comes. The second member of one name
