@@ -22,6 +22,14 @@ log = structlog.get_logger()
 T = TypeVar("T")
 
 FENCED_EXIT_CODE = 3
+PRODUCER = {
+    "linger.ms": 20,
+    "batch.size": 1_048_576,
+    "compression.type": "lz4",
+    "queue.buffering.max.messages": 200_000,
+    "queue.buffering.max.kbytes": 65_536,
+}
+"""How librdkafka gathers messages."""
 _STOP_WITHIN_S = 5.0
 _TAKEOVER_S = 5.0
 _AWAY = (
@@ -175,14 +183,10 @@ class Publisher:
         self._producer = producer = Producer(
             {
                 **self._client,
+                **PRODUCER,
                 "transactional.id": self._agent_id,
                 "transaction.timeout.ms": 15_000,
-                "linger.ms": 20,
-                "batch.size": 1_048_576,
-                "compression.type": "lz4",
                 "message.max.bytes": 4_194_304,
-                "queue.buffering.max.messages": 200_000,
-                "queue.buffering.max.kbytes": 65_536,
             }
         )
         try:
