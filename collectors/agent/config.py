@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import zoneinfo
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 from difflib import get_close_matches
 from pathlib import Path
@@ -57,6 +58,9 @@ def _one_of(kind: str, value: str, known: Iterator[str] | list[str], otherwise: 
 
 
 def _zone(value: str) -> str:
+    with suppress(ValueError, OSError, zoneinfo.ZoneInfoNotFoundError):  # listing all zones takes 50 ms
+        zoneinfo.ZoneInfo(value)
+        return value
     return _one_of("an IANA time zone", value, sorted(zoneinfo.available_timezones()), "for example `Europe/Berlin`")
 
 

@@ -312,7 +312,9 @@ class _Checks:
     def _text(self, name: str, values: Sequence[Any]) -> bytes:
         text = orjson.dumps(values)
         if name in self._floats:  # most counts are whole, many are 0
-            text = text.replace(b".0,", b",").replace(b".0]", b"]")
+            text = text.replace(b".0,", b",")
+            if text.endswith(b".0]"):
+                text = text[:-3] + b"]"
         return text
 
     def are_distinct(self, columns: Columns, count: int) -> bool:
