@@ -214,10 +214,13 @@ class SqlSource(_Polled):
         return self
 
 
+def _again(values: tuple[str, ...]) -> dict[int, str]:
+    return {place: "is listed already" for place, value in enumerate(values) if value in values[:place]}
+
+
 def _not_ours(topics: tuple[str, ...]) -> tuple[str, ...]:
     ours = "is a topic of counterflow itself, which holds what was read already"
-    own = {i: ours for i, topic in enumerate(topics) if topic.startswith("counterflow.")}
-    raise_all(own | {i: "is listed already" for i, topic in enumerate(topics) if topic in topics[:i]})
+    raise_all({i: ours for i, topic in enumerate(topics) if topic.startswith("counterflow.")} | _again(topics))
     return topics
 
 
@@ -310,13 +313,8 @@ class HttpSource(_Polled):
     @field_validator("reports")
     @classmethod
     def _are_reports(cls, chosen: tuple[str, ...]) -> tuple[str, ...]:
-        mistakes = {n: "is listed already" for n, name in enumerate(chosen) if name in chosen[:n]}
-        for n, name in enumerate(chosen):
-            try:
-                _one_of("a report that is read", name, list(REPORTS), f"known are {', '.join(REPORTS)}")
-            except PydanticCustomError as error:
-                mistakes[n] = str(error)
-        raise_all(mistakes)
+        text = f"is not a report that is read; known are {', '.join(REPORTS)}"
+        raise_all({place: text for place, name in enumerate(chosen) if name not in REPORTS} | _again(chosen))
         return chosen
 
 

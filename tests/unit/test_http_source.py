@@ -169,7 +169,7 @@ def test_every_mistake_is_named_with_its_line_and_no_secret_is_shown() -> None:
         (25, "sources[4].kind"),
     ]
     assert "did you mean `password`?" in mistakes[9, "sources[0].connection.pasword"]
-    assert "did you mean `PROCU`?" in mistakes[10, "sources[0].reports[1]"]
+    assert "known are SYSINFO, PROCU, PCIE" in mistakes[10, "sources[0].reports[1]"]
     assert "use https:" in mistakes[15, "sources[1].connection.url"]
     assert mistakes[23, "sources[3].connection.user"] == "needs `password` beside it"
     assert "hunter2" not in str(mistakes)
