@@ -162,7 +162,7 @@ docs: setup ## the documentation as a site below .counterflow/docs; a dead link 
 bench: setup ## measure; figures and method go to bench/RESULTS.md
 	@$(RUN) bench $(ARGS)
 
-soak: setup ## half the full rate for MINUTES (30), judging memory and open files of every part; goes to bench/RESULTS.md
+soak: setup ## 20,000 records/s for MINUTES (30), judging memory and open files of every part; goes to bench/RESULTS.md
 	@SOAK_MINUTES=$(or $(MINUTES),30) $(RUN) bench soak
 
 up: setup ## start the one-machine stack
