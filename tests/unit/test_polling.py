@@ -11,7 +11,7 @@ import pytest
 from counterflow.collectors.sources.polling import reader as polling
 from counterflow.collectors.sources.polling.batch import Batch, Stream
 from counterflow.collectors.sources.polling.reader import Reader
-from counterflow.collectors.sources.polling.waiting import Few, Waiting
+from counterflow.collectors.sources.polling.waiting import Spool
 from tests.support.agents import until
 
 
@@ -45,7 +45,7 @@ class Task:
 class Started:
     """A reader that runs within `with`, and the events that it reported."""
 
-    def __init__(self, task: Task, waiting: Waiting | None = None) -> None:
+    def __init__(self, task: Task, waiting: Spool | None = None) -> None:
         self.events: list[str] = []
         self.reader: Reader[Any] = Reader("x", Session(), [task], self.events.append, waiting)
 
@@ -79,7 +79,7 @@ def test_a_clock_that_is_set_back_stops_no_query(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_defect_outside_of_a_query_is_reported_and_the_thread_goes_on() -> None:
-    class Broken(Few):
+    class Broken(Spool):
         broken = True
 
         def put(self, batch: Batch) -> bool:
@@ -87,7 +87,7 @@ def test_a_defect_outside_of_a_query_is_reported_and_the_thread_goes_on() -> Non
                 raise ZeroDivisionError
             return super().put(batch)
 
-    waiting = Broken()
+    waiting = Broken(None, 10**6, {})
     with Started(Task(), waiting) as started:
         until(lambda: started.events.count("broken") > 1, 5)
         waiting.broken = False

@@ -26,6 +26,7 @@ from counterflow.collectors.records import Record, singly
 from counterflow.collectors.sources.polling.batch import Batch, Cursor, Task
 from counterflow.collectors.sources.polling.reader import Reader
 from counterflow.collectors.sources.polling.session import ErrorKind, SessionError
+from counterflow.collectors.sources.polling.waiting import Spool
 from counterflow.collectors.sources.sql import packs
 from counterflow.collectors.sources.sql.drivers import DRIVERS, Target, driver
 from counterflow.collectors.sources.sql.members import Described, Follow, Member, in_order
@@ -569,11 +570,11 @@ class Quick:
 def reader(system: System) -> Iterator[StartReader]:
     started: list[Reader] = []
 
-    def start(*others: Task) -> tuple[Reader, list[str], SqlSession]:
+    def start(*others: Task, most: int = 10**6) -> tuple[Reader, list[str], SqlSession]:
         events: list[str] = []
         session = session_of(system)
         groups = Quick(query("NRG_INFO", "SELECT * FROM QSYS2.NRG_INFO"))
-        started.append(Reader("prod", session, [*others, groups], events.append))
+        started.append(Reader("prod", session, [*others, groups], events.append, Spool(None, most, {})))
         started[-1].start()
         return started[-1], events, session
 
@@ -634,7 +635,7 @@ def test_a_long_back_fill_holds_up_no_sample(system: System, reader: StartReader
     system.nrg(1)
     system.member("QAPMPOOLB", "Q324000000", pool_rows(1, 90))
     system.active("Q324000000")
-    polling, _, _ = reader(follow())
+    polling, _, _ = reader(follow(), most=1)
     tables = []
     for _ in range(130):
         batch = until(polling.next_batch)
@@ -705,7 +706,8 @@ def test_an_answer_is_kept_until_the_commit_after_its_own(live: Live) -> None:
     live.committed()
     second = until(lambda: answers(live))
     live.take_back(memory)  # a broker that went away has forgotten what it had acknowledged
-    again = answers(live)
+    again: list[Batch] = []
+    until(lambda: again.extend(answers(live)) or len(again) >= len(first + second))
     assert again[: len(first + second)] == first + second
     live.committed()
     live.committed()
@@ -715,8 +717,8 @@ def test_an_answer_is_kept_until_the_commit_after_its_own(live: Live) -> None:
 
 def test_nothing_more_is_queried_while_no_answer_is_taken(system: System, reader: StartReader) -> None:
     system.nrg(1)
-    polling, _, _ = reader()
-    until(lambda: sum("NRG_INFO" in sql for sql in ibmi_database.executed) == 5)
+    polling, _, _ = reader(most=1)
+    until(lambda: sum("NRG_INFO" in sql for sql in ibmi_database.executed) == 2)
     time.sleep(0.3)
-    assert sum("NRG_INFO" in sql for sql in ibmi_database.executed) == 5
+    assert sum("NRG_INFO" in sql for sql in ibmi_database.executed) == 2
     assert [until(polling.next_batch).position["n"] for _ in range(5)] == [1, 2, 3, 4, 5]

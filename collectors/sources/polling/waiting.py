@@ -1,6 +1,6 @@
-"""Answers that wait between the reader and the publisher: a few in memory, or a database of them on disk.
+"""Answers that wait between the reader and the publisher, in a database: on disk, or in memory.
 
-The database outlives a long absence of the broker, and the agent: the systems are still queried meanwhile, and their
+On disk it outlives a long absence of the broker, and the agent: the systems are still queried meanwhile, and their
 answers are published later, in order.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
+from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import fields, replace
@@ -16,85 +17,45 @@ from datetime import date, datetime
 from datetime import time as clock_time
 from decimal import Decimal
 from pathlib import Path
-from queue import Empty, Queue
-from typing import NamedTuple, Protocol
+from threading import Lock
+from typing import NamedTuple
 
 import structlog
 
 from counterflow.base.errors import CounterflowError
+from counterflow.collectors.sources.files import unicode
 from counterflow.collectors.sources.polling.batch import Batch, Cursor
 
 log = structlog.get_logger()
 
-WAITING_BATCHES = 4
-"""Most batches of a system that wait in memory; while they do, it is not queried."""
-MANY_ROWS = 2000
-"""A batch with more rows waits alone: 15,000 rows of QAPMJOBMI, an interval of a mid-size system, are 50 MB."""
+IN_MEMORY_BYTES = 16 << 20
+"""Bytes that wait in memory, at most, but for the last batch: an interval of a large QAPMJOBMI has as many."""
 _RETRY_S = 0.5
 _SCHEMA = """
 PRAGMA auto_vacuum = FULL;
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
-CREATE TABLE IF NOT EXISTS batch (number INTEGER PRIMARY KEY AUTOINCREMENT, content BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS batch (number INTEGER PRIMARY KEY AUTOINCREMENT, content BLOB NOT NULL, body BLOB NOT NULL);
 """
 
 
-class Waiting(Protocol):
-    """The waiting batches of one system, in order; one thread puts them and another takes them."""
-
-    def put(self, batch: Batch) -> bool:
-        """Add a batch; return False where there is no room for it now."""
-        ...
-
-    def next_batch(self) -> Batch | None:
-        """Return the next batch, None where none waits."""
-        ...
-
-    def done(self, batch: Batch) -> None:
-        """Release a batch: it is committed."""
-        ...
-
-
-class Few:
-    """A few batches in memory: those not committed when the agent ends are queried again."""
-
-    def __init__(self) -> None:
-        self._queue: Queue[Batch] = Queue()
-
-    def put(self, batch: Batch) -> bool:
-        """Add a batch, unless a few wait."""
-        if self._queue.qsize() >= (WAITING_BATCHES if len(batch.rows) <= MANY_ROWS else 1):
-            return False
-        self._queue.put(batch)
-        return True
-
-    def next_batch(self) -> Batch | None:
-        try:
-            return self._queue.get_nowait()
-        except Empty:
-            return None
-
-    def done(self, batch: Batch) -> None:
-        """Do nothing: a batch that was taken is not kept."""
-
-
 class _Kept(NamedTuple):
-    """A batch in the database: its stream, its number there, and its size in bytes."""
+    """A batch in the database: its row and its size in bytes."""
 
-    stream: str
-    n: int
+    number: int
     size: int
 
 
 class Spool:
     """A SQLite database with a row per batch, which belongs to one source of one agent.
 
-    Batches behind the last commit are offered again after a restart; `positions` are where querying continues.
+    One thread puts batches, another takes them in the same order. A batch stays until it is `done`. With a path, those
+    behind the last commit are offered again after a restart; `positions` are where querying continues.
 
     Parameters
     ----------
-    path : of the database; its folder is created for its owner alone.
-    most : bytes; when all batches hold as many, nothing is put until some are committed.
+    path : of the database, whose folder is created for its owner alone; None for memory.
+    most : bytes; when the batches that are not taken hold as many, nothing is put until some are.
     committed : the committed position of each stream.
 
     Raises
@@ -102,15 +63,18 @@ class Spool:
     CounterflowError : the database cannot be made, read or written.
     """
 
-    def __init__(self, path: Path, most: int, committed: Mapping[str, Cursor]) -> None:
+    def __init__(self, path: Path | None, most: int, committed: Mapping[str, Cursor]) -> None:
         """Take over what an earlier agent has left."""
-        self._path, self._most = path, most
+        self._name, self._most = str(path or ":memory:"), most
+        self._is_on_disk = path is not None
         self._full, self._retry_at = False, 0.0
         self.positions = dict(committed)
-        self._kept: dict[int, _Kept] = {}
+        self._kept: dict[tuple[str, int], _Kept] = {}
+        self._lock = Lock()
         try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+            if path is not None:
+                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._database = sqlite3.connect(self._name, isolation_level=None, check_same_thread=False)
             self._database.executescript(_SCHEMA)
             self._take_over()
         except (OSError, sqlite3.Error) as error:
@@ -119,46 +83,70 @@ class Spool:
                 hint="set another `spool.path`, give the agent's user write permission, or move a damaged file away",
                 exit_code=2,
             ) from None
-        self._untaken = list(self._kept)
+        self._offer_all()
 
     def put(self, batch: Batch) -> bool:
-        """Write a batch, unless the database or its disk is full."""
+        """Add a batch, unless all hold the most, or the disk is full."""
         if time.monotonic() < self._retry_at:
             return False
-        if (held := sum(kept.size for kept in list(self._kept.values()))) >= self._most:
-            return self._report_full(f"it holds {held:,} bytes")
+        if self._waiting >= self._most:
+            return self._report_full(f"it holds {self._waiting:,} bytes")
         try:
             content = encode(batch)
         except TypeError as error:
             content = encode(replace(batch, columns=(), rows=(), trouble=str(error)))
+        row, size = (content, batch.body), len(content) + len(batch.body)
         try:
-            number = self._database.execute("INSERT INTO batch (content) VALUES (?)", (content,)).lastrowid or 0
+            number = self._database.execute("INSERT INTO batch (content, body) VALUES (?, ?)", row).lastrowid or 0
         except sqlite3.Error as error:
+            self._retry_at = time.monotonic() + _RETRY_S
             return self._report_full(str(error))
         self._full = False
-        self._kept[number] = _Kept(batch.stream, batch.position["n"], len(content))
-        self._untaken.append(number)
+        with self._lock:
+            self._kept[_key(batch)] = kept = _Kept(number, size)
+            self._untaken.append(kept)
+            self._waiting += size
         return True
 
     def next_batch(self) -> Batch | None:
-        """Return the next batch, None where none waits; its row stays until it is committed."""
-        return self._read(self._untaken.pop(0)) if self._untaken else None
+        """Return the next batch, None where none waits."""
+        with self._lock:
+            if not self._untaken:
+                return None
+            number, size = self._untaken.popleft()
+            self._waiting -= size
+        return self._read(number)
 
     def done(self, batch: Batch) -> None:
         """Delete a batch, which is committed; one that stays, as on a read-only disk, the next agent deletes."""
-        of = (batch.stream, batch.position["n"])
-        for number in [number for number, kept in list(self._kept.items()) if kept[:2] == of]:
+        with self._lock:
+            kept = self._kept.pop(_key(batch), None)
+        if kept is not None:
             with suppress(sqlite3.Error):
-                self._delete(number)
-            del self._kept[number]
+                self._delete(kept.number)
+
+    def take_back(self, committed: Mapping[str, int]) -> None:
+        """Offer again whatever is behind the committed number of its stream."""
+        with self._lock:
+            for key in [key for key in self._kept if key[1] <= committed.get(key[0], 0)]:
+                with suppress(sqlite3.Error):
+                    self._delete(self._kept.pop(key).number)
+            self._offer_all()
+
+    def _offer_all(self) -> None:
+        self._untaken = deque(self._kept.values())
+        self._waiting = sum(kept.size for kept in self._untaken)
 
     def _take_over(self) -> None:
         """Keep the batches behind the committed ones of their streams, each after the one before; delete the others."""
-        for number, size in self._database.execute("SELECT number, length(content) FROM batch ORDER BY 1").fetchall():
+        lengths = "SELECT number, length(content) + length(body) FROM batch ORDER BY number"
+        numbers = {stream: int(position.get("n", 0)) for stream, position in self.positions.items()}
+        for number, size in self._database.execute(lengths).fetchall():
             batch = self._read(number)
-            if batch and batch.position["n"] == int(self.positions.get(batch.stream, {}).get("n", 0)) + 1:
-                self._kept[number] = _Kept(batch.stream, batch.position["n"], size)
-                self.positions[batch.stream] = batch.position
+            if batch and batch.position["n"] == numbers.get(unicode(batch.stream), 0) + 1:
+                self._kept[_key(batch)] = _Kept(number, size)
+                self.positions[unicode(batch.stream)] = batch.position
+                numbers[unicode(batch.stream)] = batch.position["n"]
             else:
                 self._delete(number)
 
@@ -166,35 +154,39 @@ class Spool:
         self._database.execute("DELETE FROM batch WHERE number = ?", (number,))
 
     def _report_full(self, why: str) -> bool:
-        self._retry_at = time.monotonic() + _RETRY_S
-        if not self._full:
-            self._full = True
-            log.error("the spool takes no batch, no query is sent until it does", spool=str(self._path), why=why)
+        if not self._full and self._is_on_disk:
+            log.error("the spool takes no batch, no query is sent until it does", spool=self._name, why=why)
+        self._full = True
         return False
 
     def _read(self, number: int) -> Batch | None:
         try:
-            [content] = self._database.execute("SELECT content FROM batch WHERE number = ?", (number,)).fetchone()
-            return decode(content)
+            row = self._database.execute("SELECT content, body FROM batch WHERE number = ?", (number,)).fetchone()
+            return decode(*row)
         except (sqlite3.Error, ValueError) as error:
-            log.warning("not readable in the spool, queried again", spool=str(self._path), error=str(error))
+            log.warning("not readable in the spool, queried again", spool=self._name, error=str(error))
             return None
 
 
+def _key(batch: Batch) -> tuple[str, int]:
+    """Return the stream of a batch, as it is committed, and its number there."""
+    return unicode(batch.stream), int(batch.position["n"])
+
+
 def encode(batch: Batch) -> bytes:
-    """Return a batch as JSON: what JSON does not have is written as a text or number that the formats read likewise.
+    """Return a batch as JSON, but for its body: what JSON does not have is a text or number that formats read likewise.
 
     Raises
     ------
     TypeError : a driver gave a value of a type that no column has.
     """
-    content = {field.name: getattr(batch, field.name) for field in fields(Batch)}
-    content |= {"rows": [list(row) for row in batch.rows], "body": batch.body.decode("latin-1")}
+    content = {field.name: getattr(batch, field.name) for field in fields(Batch) if field.name != "body"}
+    content |= {"rows": [list(row) for row in batch.rows]}
     return json.dumps(content, default=_plain, separators=(",", ":")).encode()
 
 
-def decode(content: bytes) -> Batch:
-    """Return the batch in `content`.
+def decode(content: bytes, body: bytes = b"") -> Batch:
+    """Return the batch in `content`, with its body.
 
     Raises
     ------
@@ -204,8 +196,8 @@ def decode(content: bytes) -> Batch:
         found = json.loads(content)
         at = found["sampled_at"]
         found |= {"rows": [tuple(row) for row in found["rows"]], "columns": tuple(found["columns"])}
-        found |= {"body": found["body"].encode("latin-1"), "sampled_at": at and datetime.fromisoformat(at)}
-        return Batch(**found)
+        found |= {"sampled_at": at and datetime.fromisoformat(at)}
+        return Batch(**found, body=body)
     except (TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"no batch: {error}") from error
 
