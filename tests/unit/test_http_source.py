@@ -10,10 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
-from click.testing import CliRunner
 
-from counterflow.base.errors import CounterflowError
-from counterflow.cli.agent import check as command
 from counterflow.collectors.agent.config import Commit, Config, check, load
 from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.agent.publisher import Publisher
@@ -156,26 +153,6 @@ def test_every_mistake_is_named_with_its_line_and_no_secret_is_shown() -> None:
     assert "use https:" in mistakes[15, "sources[1].connection.url"]
     assert mistakes[23, "sources[3].connection.user"] == "needs `password` beside it"
     assert "hunter2" not in str(mistakes)
-
-
-def test_check_config_reports_what_is_queried_and_that_files_can_be_read(authority: Authority, tmp_path: Path) -> None:
-    connection = {"url": "https://dds:8803", "user": USER, "password": {"file": "password"}, "ca": "ca.pem"}
-    source = {"kind": "http", "name": "sys1", "system": "SYS1", "connection": connection}
-    config = {"agent_id": "a", "kafka": {"bootstrap": "b"}, "sources": [source]}
-    path = tmp_path / "agent.yaml"
-    path.write_text(yaml.safe_dump(config))
-    (tmp_path / "password").write_text(PASSWORD)
-    (tmp_path / "ca.pem").write_bytes(authority.authority.read_bytes())
-    result = CliRunner().invoke(command, [str(path)])
-    assert result.exit_code == 0, result.output
-    assert "sys1: SYS1 at https://dds:8803, SYSINFO, PROCU, times in UTC" in result.output
-    assert PASSWORD not in result.output + repr(load(path))
-    for content, problem in (("no certificate", "holds no certificate"), (None, "No such file")):
-        (tmp_path / "ca.pem").unlink()
-        if content:
-            (tmp_path / "ca.pem").write_text(content)
-        with pytest.raises(CounterflowError, match=problem):
-            CliRunner().invoke(command, [str(path)], catch_exceptions=False)
 
 
 # The connection
