@@ -160,9 +160,9 @@ docs: setup ## the documentation as a site below .counterflow/docs; a dead link 
 	@echo "read it: .venv/bin/python -m http.server --bind 127.0.0.1 --directory .counterflow/docs 8000"
 
 bench: setup ## measure; figures and method go to bench/RESULTS.md
-	@PATH="$(abspath $(dir $(UV))):$$PATH" $(RUN) bench $(ARGS)  # uv runs the peers
+	@$(RUN) bench $(ARGS)
 
-soak: setup ## half the full rate for MINUTES (30), judging memory and open files of every part; goes to bench/RESULTS.md
+soak: setup ## 20,000 records/s for MINUTES (30), judging memory and open files of every part; goes to bench/RESULTS.md
 	@SOAK_MINUTES=$(or $(MINUTES),30) $(RUN) bench soak
 
 up: setup ## start the one-machine stack
