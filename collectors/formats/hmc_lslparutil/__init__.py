@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from typing import Any, BinaryIO
 
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
@@ -198,9 +198,9 @@ def _sample(partition: str, sample: dict[str, Any], envelope: Fields, state: Lpa
         if min(past.values()) < 0 or past[OF_TIME] == 0:
             yield Reject(Reason.RESTARTED, f"{system}: cycles counted anew between {begin} and {end}", "all")
             return
-        if not is_new(state.ends, partition, end, _MOST_ENDS):
-            yield Reject(Reason.CLOCK_CHANGE, f"{system}: the clock met {end} again: the sample is not kept", "none")
-            return
+        while not is_new(state.ends, partition, end, _MOST_ENDS):
+            yield Reject(Reason.CLOCK_CHANGE, f"{system}: the clock met {end} again: placed behind it", "all")
+            end = iso(datetime.fromisoformat(end) + timedelta(milliseconds=1))
         fields = {**envelope, "ts": end, "interval_s": seconds}
         yield Record("system_cpu", {**fields, "engine_type": "core", "engine": "all", **_columns(past, later)})
         yield Record("manifest", {**fields, "counted": "system_cpu", "row_count": 1})
