@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, Literal, NamedTuple
 
 from counterflow.collectors.records import Context, Fields, Format, Item, Position, Reason, Record, Reject, Table
 from counterflow.schemas.definition import Column, Limit, envelope
@@ -187,7 +187,7 @@ class _Judge:
         else:
             yield record if fields is record.fields else record._replace(fields=fields)
         if faults:
-            yield _reject(f"{_place(record.dataset, fields)}: {'; '.join(faults)}", record.fields, left_out)
+            yield _reject(f"{_place(record.dataset, fields)}: {'; '.join(faults)}", record.fields, left_out, record.line)
 
     def table(self, table: Table) -> Iterator[Item]:
         shared, columns = table.shared, dict(table.columns)
@@ -217,7 +217,7 @@ class _Judge:
                 columns[judged.name] = [None if at in nulls else value for at, value in enumerate(values)]
         shares = {name: [*columns[name]] for name in _shares(table.dataset) if name in columns}
         for at in range(table.rows if shares else 0):
-            row = {name: found[at] for name, found in columns.items()}
+            row = {**shared, **{name: found[at] for name, found in columns.items()}}
             if (beyond := _beyond_the_whole(table.dataset, row)) is not None:
                 faults.append(f"{_place(table.dataset, row)}: {beyond}")
                 for found in shares.values():
@@ -235,7 +235,7 @@ class _Judge:
         if not faults:
             return
         more = f"; and {len(faults) - _MOST_NAMED} more" if len(faults) > _MOST_NAMED else ""
-        yield _reject("; ".join(faults[:_MOST_NAMED]) + more, table.shared, not remaining.rows)
+        yield _reject("; ".join(faults[:_MOST_NAMED]) + more, table.shared, not remaining.rows, table.line)
 
     def _interval_is_impossible(self, fields: Row, faults: list[str]) -> bool:
         """Return whether the interval of a sample cannot be; the first row of the sample reports it."""
@@ -262,10 +262,10 @@ def _shares(dataset: str) -> tuple[str, ...]:
 
 
 def _beyond_the_whole(dataset: str, row: Row) -> str | None:
-    """Return why the shares of one whole cannot be, None where they can."""
+    """Return why the shares of one whole cannot be, None where they can; each may be a tick of 10 ms too large."""
     known = {name: share for name in _shares(dataset) if (share := row.get(name)) is not None}
-    total = sum(known.values())
-    return f"{' + '.join(known)} {total:.12g} is above 100 %" if total > 100 * SLACK else None
+    total, ticks_pct = sum(known.values()), len(known) / (row.get("interval_s") or 1.0)
+    return f"{' + '.join(known)} {total:.12g} is above 100 %" if total > 100 * SLACK + ticks_pct else None
 
 
 def _within(values: Sequence[Any], ceiling: float) -> bool:
@@ -310,7 +310,6 @@ def _place(dataset: str, fields: Row) -> str:
     return " ".join([dataset, *names])
 
 
-def _reject(detail: str, fields: Row, none_kept: bool) -> Reject:
-    return Reject(
-        Reason.OUT_OF_RANGE, detail, "none" if none_kept else "part", system=fields.get("system"), ts=fields.get("ts")
-    )
+def _reject(detail: str, fields: Row, none_kept: bool, line: int) -> Reject:
+    kept: Literal["none", "part"] = "none" if none_kept else "part"
+    return Reject(Reason.OUT_OF_RANGE, detail, kept, line, system=fields.get("system"), ts=fields.get("ts"))

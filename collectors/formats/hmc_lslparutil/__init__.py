@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta, tzinfo
 from typing import Any, BinaryIO
 
-from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject, placed
 from counterflow.collectors.text.attributes import Attributes, are_names, attributes, cells, those_set
 from counterflow.collectors.text.codepages import text
 from counterflow.collectors.text.dates import local_time
@@ -85,9 +85,8 @@ class HmcLslparutil:
                 yield Position(end, number, deepcopy(asdict(state)))
             for item in _items(line, state, context):
                 if isinstance(item, Reject):
-                    item.line, item.byte_offset = line.number, line.offset
                     item.raw = line.raw if item.kept == "none" else b""
-                yield item
+                yield placed(item, line.number, line.offset)
             end, number = line.end, line.number
         if end > begun.byte_offset:
             yield Position(end, number, deepcopy(asdict(state)))
