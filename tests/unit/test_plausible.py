@@ -57,7 +57,7 @@ def test_shares_of_more_than_the_whole_are_null() -> None:
     (first, second), (reject,) = judged(Table("system_cpu", shared, columns))
     assert first.fields == {**shared, "engine": "CPU001"}
     assert second.fields == {**shared, "engine": "CPU002", "user_pct": 20.0, "idle_pct": 80.0}
-    assert reject.detail == "system_cpu CPU001: user_pct + idle_pct 170 is above 100 %"
+    assert reject.detail == "system_cpu core CPU001: user_pct + idle_pct 170 is above 100 %"
 
 
 @pytest.mark.parametrize("value", [100.0, 100.9])
