@@ -82,7 +82,7 @@ def slower(found: Mapping[str, float], recorded: Recorded) -> list[str]:
 
 
 def _encode(records: list[Record]) -> None:
-    for _ in framed(Record(dataset, dict(fields)) for dataset, fields in records):
+    for _ in framed(record._replace(fields=dict(record.fields)) for record in records):
         pass
 
 

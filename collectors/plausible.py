@@ -187,7 +187,8 @@ class _Judge:
         else:
             yield record if fields is record.fields else record._replace(fields=fields)
         if faults:
-            yield _reject(f"{_place(record.dataset, fields)}: {'; '.join(faults)}", record.fields, left_out, record.line)
+            detail = f"{_place(record.dataset, fields)}: {'; '.join(faults)}"
+            yield _reject(detail, record.fields, left_out, record.line)
 
     def table(self, table: Table) -> Iterator[Item]:
         shared, columns = table.shared, dict(table.columns)

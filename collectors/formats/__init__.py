@@ -14,7 +14,6 @@ from functools import cache
 from counterflow.collectors.plausible import Plausible
 from counterflow.collectors.records import Format
 
-
 _COMMON = ("nmon", "njmon", "sysstat")
 _DEAR = ("ibmi_tables",)
 """Its 48 descriptions are read to recognise a table."""

@@ -286,7 +286,7 @@ class Reader:
         return bool(iso(found.instant) == before)
 
     def _is_of_another(self, row: Row) -> bool:
-        """Return whether a row of a view states the time of its sample, which has the row already, with other values."""
+        """Return whether a row of a view states the time of a sample that has the row already, with other values."""
         known = None if self._named_by is None else self._rows.get(self._named_by(row))
         return known is not None and known != _digest(row)
 
