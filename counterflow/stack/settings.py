@@ -81,6 +81,8 @@ class StackSettings(BaseModel):
     """Task slots of the one TaskManager: a job with parallelism 1 takes one."""
     flink_heap_mb: Annotated[int, Field(ge=500)] = 800
     """Heap of the one TaskManager, MB, for all jobs: more helps where large systems are back-filled (docs/scale.md)."""
+    maven_repository: str | None = None
+    """A site's own Maven repository, from which `up` fetches jars; default: the central one."""
     kafka_bootstrap: str = Field(default_factory=lambda data: f"{data.get('address')}:{data.get('kafka_port')}")
     """`bootstrap.servers` of Kafka clients; default: the stack's broker."""
     clickhouse_url: str = Field(
