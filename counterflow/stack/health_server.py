@@ -14,8 +14,8 @@ from prometheus_client.registry import Collector
 from counterflow.base import health
 from counterflow.base.errors import CounterflowError
 from counterflow.base.stopping import stopping
-from counterflow.stack.health import NAME
 from counterflow.stack.lifecycle import status
+from counterflow.stack.parts import HEALTH
 from counterflow.stack.settings import StackSettings
 
 
@@ -39,7 +39,7 @@ class Parts(Collector):
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         up, started, resident = families = self.describe()
-        for part in status(self._settings, but=NAME):
+        for part in status(self._settings, but=HEALTH):
             up.add_metric([part.name], part.state == "running")
             if part.pid:
                 started.add_metric([part.name], part.started_s)
@@ -49,7 +49,9 @@ class Parts(Collector):
 
 def problems(settings: StackSettings) -> list[str]:
     return [
-        f"{part.name} is {part.state}: {part.detail}" for part in status(settings, but=NAME) if part.state != "running"
+        f"{part.name} is {part.state}: {part.detail}"
+        for part in status(settings, but=HEALTH)
+        if part.state != "running"
     ]
 
 

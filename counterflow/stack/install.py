@@ -31,7 +31,6 @@ import tenacity
 import counterflow
 from counterflow.base.errors import CounterflowError
 from counterflow.stack import runtimes
-from counterflow.stack.flink_library import assemble
 from counterflow.stack.settings import StackSettings
 
 Report = Callable[[str], None]
@@ -83,7 +82,7 @@ def install(settings: StackSettings, report: Report) -> None:
     )
     if not _LOCK.exists():
         raise CounterflowError(f"the stack runs from a checkout: there is no {_LOCK}")
-    library = _Download("flink-library", (_LOCK, PINS / "flink-connector/pom.xml"), partial(assemble, settings))
+    library = _Download("flink-library", (_LOCK, PINS / "flink-connector/pom.xml"), partial(_assemble, settings))
     if all(_installed(settings.parts, one) for one in (*_runtime("java"), *downloads, library)):
         return  # without the lock: the parts folder of an image may be read-only
     with exclusive(settings.parts / ".lock"), ThreadPoolExecutor() as pool:
@@ -198,6 +197,19 @@ def _fetch_flink(parts: Path, report: Report, folder: Path) -> None:
         link = folder / f"lib/{name}.so"  # one of the places where pemja looks for it
         link.unlink(missing_ok=True)
         link.symlink_to(next((parts / "libpython").glob(f"usr/lib/*/{name}.so.1.0")))
+
+
+def _assemble(settings: StackSettings, folder: Path) -> None:
+    """Fill `folder` with links to Flink's jars, for all of its processes: to send jars with each job takes longer."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    distribution, connector = settings.flink.distribution, settings.parts / "jars/flink-connector"
+    for jar in (
+        *distribution.glob("lib/*.jar"),
+        *connector.glob("*.jar"),
+        *distribution.glob("opt/flink-python-*.jar"),
+    ):
+        (folder / jar.name).symlink_to(jar)
 
 
 def _fetch_library(name: str, reason: str, folder: Path) -> None:
