@@ -538,7 +538,7 @@ COMMENT 'Every value of a metric, or by hour where points of bucket_s are an hou
 -- Jobs and threads of IBM i, each with the name of its group by one grouping.
 CREATE OR REPLACE VIEW counterflow.job_by {on_cluster} AS
 SELECT
-  ts, interval_s, system, assumeNotNull(group_name) AS name, job, cpu_ms, sql_cpu_ms,
+  ts, interval_s, system, assumeNotNull(group_name) AS name, job, task, cpu_ms, sql_cpu_ms,
   logical_reads + logical_writes + logical_other AS logical_io,
   if(logical_io IS NULL, NULL, logical_reads) AS reads,
   if(logical_io IS NULL, NULL, logical_reads - logical_reads_for_update) AS read_only,
@@ -608,35 +608,35 @@ FROM counterflow.job_by(grouping = {grouping:String})
 WHERE {grouping:String} IN ('thread', 'pool', 'job_type')
 COMMENT 'Logical database I/O of groups of jobs of IBM i by interval, io_by(grouping = ...); groupings as in job_by, and partition. exposed is what mirroring would touch: inserts, updates and deletes, and reads for update where they are known; commits too where commits_counted_in.';
 
--- How long the tasks of groups of jobs run and wait.
+-- How long the tasks of groups of jobs run and wait. One row per bucket, not one per task: what adds up over months of
+-- thousands of tasks needs no sum at each instant first, which would be more than a query may hold.
 CREATE OR REPLACE VIEW counterflow.wait_by {on_cluster} AS
 SELECT
-  ts, interval_s, system, assumeNotNull(group_name) AS name, task, dispatched_cpu_s, cpu_queueing_s, disk_s,
-  journaling_s, operating_system_contention_s, lock_contention_s, ineligible_s, other_s, held_up_s
+  w.ts AS ts, w.interval_s AS interval_s, w.system AS system, j.name AS name, w.task AS task,
+  w.wait_ms / 1000 AS waited_s,
+  if(w.wait_group = 'dispatched_cpu', waited_s, 0) AS dispatched_cpu_s,
+  if(w.wait_group = 'cpu_queueing', waited_s, 0) AS cpu_queueing_s,
+  if(w.wait_group = 'disk', waited_s, 0) AS disk_s,
+  if(w.wait_group = 'journaling', waited_s, 0) AS journaling_s,
+  if(w.wait_group = 'operating_system_contention', waited_s, 0) AS operating_system_contention_s,
+  if(w.wait_group = 'lock_contention', waited_s, 0) AS lock_contention_s,
+  if(w.wait_group = 'ineligible', waited_s, 0) AS ineligible_s,
+  if(w.wait_group = 'other', waited_s, 0) AS other_s,
+  if(w.wait_group IN ('dispatched_cpu', 'other'), 0, waited_s) AS held_up_s
 FROM
 (
-  SELECT
-    *,
-    multiIf(
-      {grouping:String} = 'thread', coalesce(job, task),
-      {grouping:String} = 'job', job_name,
-      {grouping:String} = 'generic_job', left(job_name, 6),
-      {grouping:String} = 'user', job_user,
-      {grouping:String} = 'subsystem', subsystem,
-      NULL
-    ) AS group_name
-  FROM counterflow.wait_signature
-  WHERE task != '*' AND {grouping:String} NOT IN ('pool', 'job_type')
-  UNION ALL
-  -- groupings that only the row of the job has
-  SELECT w.*, j.name AS group_name
-  FROM (SELECT * FROM counterflow.wait_signature WHERE task != '*') AS w
-  INNER JOIN counterflow.job_by(grouping = {grouping:String}) AS j
-    ON w.ts = j.ts AND w.system = j.system AND w.job = j.job
-  WHERE {grouping:String} IN ('pool', 'job_type')
-)
-WHERE group_name IS NOT NULL
-COMMENT 'Seconds that single tasks of IBM i ran and waited, rows of wait_signature, each with its group, wait_by(grouping = ...): as in job_by. held_up_s are the seconds in all groups that hold work up.';
+  SELECT ts, interval_s, system, task, wait_group, assumeNotNull(wait_ms) AS wait_ms
+  FROM counterflow.wait FINAL
+  WHERE task != '*' AND isNotNull(wait_ms)
+) AS w
+-- of two rows of a job that changed its subsystem, either names the group
+LEFT SEMI JOIN
+(
+  SELECT ts, system, name, assumeNotNull(task) AS task
+  FROM counterflow.job_by(grouping = {grouping:String})
+  WHERE isNotNull(task)
+) AS j ON w.ts = j.ts AND w.system = j.system AND w.task = j.task
+COMMENT 'Seconds that single tasks of IBM i ran and waited, rows of wait, each with its group, wait_by(grouping = ...): as in job_by. held_up_s are the seconds in all groups that hold work up.';
 
 -- What mirroring would cost jobs. Source of the 10 µs per km and round trip, and of two round trips per row change:
 -- IBM Db2 Mirror for i: Performance Considerations, 3.4. That source counts none for a lock, which takes at least one.
