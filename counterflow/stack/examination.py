@@ -48,9 +48,13 @@ def parts(settings: StackSettings) -> Iterator[Trouble]:
     if usage.free < LEAST_FREE * usage.total:
         free = f"{usage.free / 2**30:.1f} GiB of {usage.total / 2**30:.0f} GiB are free below {settings.home}"
         yield Trouble("disk", free, "free space, or shorten the retention: docs/cluster.md")
-    yield from _kafka(settings)
-    yield from _clickhouse(settings)
-    yield from _jobs(settings)
+    named = {part.name for part in found if part.state != "running"}
+    if "kafka" not in named:
+        yield from _kafka(settings)
+    if "clickhouse" not in named:
+        yield from _clickhouse(settings)
+    if "jobmanager" not in named:
+        yield from _jobs(settings)
 
 
 def _kafka(settings: StackSettings) -> Iterator[Trouble]:

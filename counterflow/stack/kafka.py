@@ -21,8 +21,7 @@ from counterflow.base.errors import CounterflowError
 from counterflow.schemas.definition import Topic
 from counterflow.schemas.vintage import require_topics
 from counterflow.stack.kafka_users import ADMIN, USERS, set_grants, set_passwords
-from counterflow.stack.launch import scratch
-from counterflow.stack.part import Part
+from counterflow.stack.part import Part, scratch
 from counterflow.stack.runtimes import java
 from counterflow.stack.secret import private, secret
 from counterflow.stack.settings import HOST, StackSettings

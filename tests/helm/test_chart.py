@@ -178,22 +178,20 @@ def test_every_value_is_in_the_schema_and_every_name_of_the_schema_has_a_default
     assert [path for path, known in _paths(values, schema, schema["definitions"]) if not known] == []
 
 
-EVERY_POD = {
-    *("podAnnotations", "podLabels", "podSecurityContext", "priorityClassName", "nodeSelector", "tolerations"),
-    *("affinity", "topologySpreadConstraints", "extraEnv", "extraVolumes", "extraVolumeMounts"),
-}
+UNSET = {"limits", "requests"}
+"""Names without a default of their own in some places."""
 
 
 def _paths(values: Json, schema: Json, definitions: Json, at: str = "") -> Iterator[tuple[str, bool]]:
     """Yield each default with whether the schema names it, and each name of the schema that has no default."""
     schema = definitions[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
     named = schema.get("properties", {})
-    if named and schema.get("additionalProperties") is False:
-        of_every_pod = EVERY_POD if at else set()  # a part has them without a default
-        missing = named.keys() - values.keys() - {"global", "minAvailable", "limits", "requests"} - of_every_pod
-        yield from ((f"{at}.{name} has no default", False) for name in missing)
+    if named and (schema.get("additionalProperties") is False or "unevaluatedProperties" in schema):
+        yield from (
+            (f"{at}.{name} has no default", False) for name in named.keys() - values.keys() - {"global"} - UNSET
+        )
         for name, value in values.items():
-            yield f"{at}.{name}", name in named
+            yield f"{at}.{name}", name in named or (not at and name in definitions["pod"]["properties"])
             if isinstance(value, dict) and name in named:
                 yield from _paths(value, named[name], definitions, f"{at}.{name}")
 

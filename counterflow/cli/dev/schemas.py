@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import socket
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import click
 import orjson
 
-from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
 from counterflow.cli._group import Group
 
@@ -52,6 +49,7 @@ def check(as_json: bool) -> None:
 
     The tables are created on a temporary ClickHouse engine.
     """
+    from counterflow.base.embedded import Embedded
     from counterflow.schemas import agreement
     from counterflow.schemas.definition import FOLDER, datasets
     from counterflow.schemas.mapping import mappings, mistakes
@@ -62,7 +60,7 @@ def check(as_json: bool) -> None:
     found = [*mistakes(mappings(), definitions)]
     for path in sorted(checkout.glob("pipelines/jobs/*/stream.sql")):
         found += agreement.inserts(str(path.relative_to(checkout)), path.read_text(encoding="utf-8"), definitions)
-    with _engine() as client:
+    with TemporaryDirectory(prefix="counterflow-") as folder, Embedded(Path(folder) / "clickhouse") as client:
         migrate(client)
         found += agreement.tables(client, definitions)
     if as_json:
@@ -71,24 +69,3 @@ def check(as_json: bool) -> None:
         click.echo(disagreement)
     if found:
         raise CounterflowError(f"{len(found)} differences from schemas/datasets", hint="see CONTRIBUTING.md")
-
-
-@contextmanager
-def _engine() -> Iterator[ClickHouse]:
-    """Run an empty ClickHouse engine in a temporary home, with the software of the checkout's stack."""
-    from counterflow.stack import lifecycle
-    from counterflow.stack.settings import HOST, StackSettings
-
-    stack = StackSettings.load()
-    names = [name for name in type(stack).model_fields if name.endswith("_port")]
-    with ExitStack() as open_sockets:  # all open at once, so that they differ
-        sockets = [open_sockets.enter_context(socket.create_server((HOST, 0))) for _ in names]
-        ports = {name: s.getsockname()[1] for name, s in zip(names, sockets, strict=True)}
-    with TemporaryDirectory(prefix="counterflow-") as folder:
-        settings = StackSettings.from_environment({}, home=folder, parts=stack.parts, **ports)
-        try:
-            lifecycle.start(settings, "clickhouse")
-            with settings.clickhouse("admin") as client:
-                yield client
-        finally:
-            lifecycle.down(settings)

@@ -47,7 +47,7 @@
 {{- if lt (int .Values.flink.session.slots) $count -}}
 {{- fail (printf "flink.session.slots is %d, and %d jobs need a slot each" (int .Values.flink.session.slots) $count) -}}
 {{- end -}}
-{{- range $key, $_ := omit .Values.verdicts "enabled" "metricsPort" "resources" -}}
+{{- range $key, $_ := omit .Values.verdicts "enabled" "resources" -}}
 {{- fail (printf "verdicts.%s: in a session the exporter runs in Flink's pod: set flink.%s" $key $key) -}}
 {{- end -}}
 {{- if .Values.flink.storage -}}
