@@ -10,7 +10,6 @@ from inspect import cleandoc
 from pathlib import Path
 
 import click
-from click.utils import make_default_short_help
 
 _DESCRIBED = re.compile(r'^def command\(.*?\)[^\n]*:\n    """(.*?)"""', re.DOTALL | re.MULTILINE)
 _LONGEST = 1_000
@@ -73,4 +72,6 @@ class Folder(Group):
         spec = importlib.util.find_spec(f"{self._package}.{name}")
         source = Path(spec.origin).read_text(encoding="utf-8") if spec and spec.origin else ""
         found = _DESCRIBED.search(source)
-        return make_default_short_help(cleandoc(found[1]), _LONGEST) if found else super().sentence(ctx, name)
+        if found is None:
+            return super().sentence(ctx, name)
+        return click.Command(name, help=cleandoc(found[1])).get_short_help_str(_LONGEST)
