@@ -21,7 +21,6 @@ from counterflow.cli._table import console
 from counterflow.collectors.sources.files import unicode
 from counterflow.collectors.summary import Summaries
 
-
 _SMALL = 8_000_000
 """Bytes that one process reads sooner than another starts."""
 
