@@ -398,14 +398,13 @@ class Board(Strict):
     refresh : how often Grafana refreshes it, empty for never.
     verdicts : verdicts are drawn over its charts as annotations.
     figures : charts of one figure each, side by side on top.
-    question : it answers one question on one screen, with charts of other boards; no report includes it.
     rows : from top to bottom.
     """
 
     uid: str = Field(pattern=r"^[a-zA-Z0-9_-]{1,40}$")  # as Grafana takes it
     title: Text
     description: Text
-    step: Literal["fleet", "question", "system", "interval", "rank", "job", "study", "line"]
+    step: Literal["fleet", "system", "interval", "rank", "job", "study", "line"]
     tags: tuple[str, ...] = ()
     variables: tuple[str, ...] = ("system",)
     one: bool = False
@@ -415,7 +414,6 @@ class Board(Strict):
     refresh: str = "1m"
     verdicts: bool = True
     figures: tuple[str, ...] = Field((), max_length=6)
-    question: bool = False
     rows: tuple[ChartRow, ...]
 
     @property

@@ -28,8 +28,6 @@ def illegible() -> Iterator[tuple[str, str]]:
         for name in board.drawings:
             for problem in chart_problems(drawings()[name], looks()):
                 yield uid, f"`{name}`: {problem}"
-        if board.question and (found := height(board)) > SCREEN:
-            yield uid, f"it is {found} units high, and a screen of 1,600 x 1,000 pixels has {SCREEN}"
         if (found := seen_first(board)) > MOST:
             yield (
                 uid,
@@ -40,12 +38,6 @@ def illegible() -> Iterator[tuple[str, str]]:
         for place in (place for row in board.rows for place in row.panels):
             for problem in too_wide(drawings()[place.chart], place.width):
                 yield uid, f"`{place.chart}`: {problem}"
-
-
-def height(board: Board) -> int:
-    """Return how high a board is, in the units of its panels."""
-    shown = [one for one in dashboard(board)["panels"] if one["type"] != "row" or not one["collapsed"]]
-    return max((one["gridPos"]["y"] + one["gridPos"]["h"] for one in shown), default=0)
 
 
 def seen_first(board: Board) -> int:
