@@ -21,6 +21,7 @@ from counterflow.base.strict import Strict
 from counterflow.dashboards.buckets import bucketed, usual_s
 from counterflow.dashboards.largest import largest
 from counterflow.dashboards.runs import overlaid
+from counterflow.schemas.thresholds import with_thresholds
 
 FOLDER = Path(__file__).parent
 
@@ -597,4 +598,4 @@ def _read(model: type[_Model], paths: Mapping[str, Path], key: str) -> dict[str,
 
 
 def _yaml(path: Path) -> dict[str, object]:
-    return dict(yaml.safe_load(path.read_text(encoding="utf-8")))
+    return dict(yaml.safe_load(with_thresholds(path.read_text(encoding="utf-8"))))

@@ -119,7 +119,7 @@ def test_a_full_file_system_of_njmon_is_a_limit_and_an_image_is_none(tmp_path: P
     found = [one for one in findings(tmp_path / "njmon.json", home=tmp_path) if one["name"] == "file_systems"]
     assert [(one["severity"], one["finding"]) for one in found] == [
         ("limit", "file system /dev/vda 99.5 % full"),
-        ("watch", "file system /dev/vda 90 % full of inodes"),
+        ("limit", "file system /dev/vda 90 % full of inodes"),
     ]
 
 

@@ -58,7 +58,7 @@ OF_BOARD = """(() => {
 
 
 def take(report: Path, folder: Path) -> None:
-    """Write pictures to `folder`: each chart, named as it is, the first screens that answer a question, and the first page."""
+    """Write pictures to `folder`: charts, the first screens that answer a question, and the first page."""
     folder.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as profile, browser(Path(profile)) as page:
         page.call("Emulation.setDeviceMetricsOverride", width=WIDTH, height=1200, deviceScaleFactor=SCALE, mobile=False)
