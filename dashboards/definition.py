@@ -61,6 +61,7 @@ class Looks(Strict):
     Parameters
     ----------
     hues : colours of series, by the name of the hue.
+    shades : further colours for a report's open series, two of each of `palette`, for where there are more.
     sequence : colours for a report's open series that have an order.
     documented : meanings whose colours a document prescribes, whatever their contrast.
     themed : meanings that Grafana draws in a colour of the theme, by its name for that.
@@ -70,6 +71,7 @@ class Looks(Strict):
     documented: frozenset[str]
     colours: dict[str, str]
     palette: tuple[str, ...]
+    shades: tuple[str, ...]
     sequence: tuple[str, ...]
     themed: dict[str, str]
     states: dict[str, str]

@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 
 from counterflow.dashboards.build import dashboard
-from counterflow.dashboards.colour import alike, contrast, distance, faint
 from counterflow.dashboards.definition import Board, Chart, Link, Looks, boards, looks
 from counterflow.dashboards.frames import Column, Result
-from counterflow.dashboards.legible import (
+from counterflow.dashboards.shapes import problems
+from counterflow.dashboards.tables import width_px
+from tests.support.colour import alike, contrast, distance, faint
+from tests.support.legible import (
     CONTROLS_PX,
     MOST,
     SCREEN,
@@ -18,10 +20,10 @@ from counterflow.dashboards.legible import (
     controls_px,
     illegible,
     looks_problems,
+    room_px,
     seen_first,
+    too_wide,
 )
-from counterflow.dashboards.shapes import problems
-from counterflow.dashboards.tables import room_px, too_wide, width_px
 
 
 def chart(**changes: Any) -> Chart:
