@@ -16,6 +16,7 @@ from typing import NamedTuple
 from counterflow.analysis.checks.report import answers, measured, with_facts
 from counterflow.analysis.queries import BEGINNING, END
 from counterflow.base.clickhouse import ClickHouse
+from counterflow.schemas.thresholds import with_thresholds
 
 FOLDER = Path(__file__).parent / "findings"
 SEVERITIES = ("limit", "watch", "note")
@@ -50,7 +51,7 @@ def findings(
     given = {"param_systems": sorted(systems), "param_since": since, "param_until": until}
     found = []
     for path in sorted(FOLDER.glob("*.sql")):
-        _, rule, statement = path.read_text(encoding="utf-8").split("\n", 2)
+        _, rule, statement = with_thresholds(path.read_text(encoding="utf-8")).split("\n", 2)
         for row in client.rows(statement, given):
             found.append(Finding(path.stem, rule.removeprefix("-- rule: "), **row))
     found += _of_checks(client, systems, since, until)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from counterflow.base.clickhouse import ClickHouse, Settings
 from counterflow.base.errors import CounterflowError
+from counterflow.schemas.thresholds import with_thresholds
 
 FOLDER = Path(__file__).parent / "questions"
 _QUESTION, _SECTION = "-- ", "-- section: "
@@ -36,7 +37,7 @@ def queries(folder: Path = FOLDER) -> dict[str, Query]:
     """
     found = {}
     for path in sorted(folder.glob("*.sql")):
-        first, second, statement = (path.read_text(encoding="utf-8") + "\n\n").split("\n", 2)
+        first, second, statement = (with_thresholds(path.read_text(encoding="utf-8")) + "\n\n").split("\n", 2)
         if not first.startswith(_QUESTION) or not second.startswith(_SECTION):
             raise CounterflowError(
                 f"{path}: expected `{_QUESTION}the question` and `{_SECTION}its section` as the first lines",

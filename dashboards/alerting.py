@@ -13,11 +13,12 @@ from itertools import groupby
 from typing import Any, Literal, NamedTuple, Self
 
 import yaml
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.strict import Strict
 from counterflow.dashboards.definition import FOLDER, PLATFORMS, boards, metrics_of
+from counterflow.schemas.thresholds import with_thresholds
 
 ALERTS = FOLDER / "alerts"
 EXAMPLES = FOLDER / "prometheus"
@@ -170,8 +171,9 @@ def alerts() -> dict[str, Alert]:
     for path in sorted(ALERTS.glob("*/alert.yaml")):
         name = path.parent.name
         try:
-            found[name] = Alert.model_validate({"name": name, **yaml.safe_load(path.read_text("utf-8"))})
-        except (ValidationError, yaml.YAMLError, TypeError) as error:
+            written = yaml.safe_load(with_thresholds(path.read_text("utf-8")))
+            found[name] = Alert.model_validate({"name": name, **written})
+        except (ValueError, yaml.YAMLError, TypeError) as error:
             mistakes.append(f"{name}: {error}")
     if mistakes:
         raise CounterflowError("\n".join(mistakes), hint="see docs/alerts.md", exit_code=2)

@@ -21,6 +21,7 @@ from counterflow.base.strict import Strict
 from counterflow.dashboards.buckets import bucketed, usual_s
 from counterflow.dashboards.largest import largest
 from counterflow.dashboards.runs import overlaid
+from counterflow.schemas.thresholds import with_thresholds
 
 FOLDER = Path(__file__).parent
 
@@ -60,6 +61,7 @@ class Looks(Strict):
     Parameters
     ----------
     hues : colours of series, by the name of the hue.
+    shades : further colours for a report's open series, two of each of `palette`, for where there are more.
     sequence : colours for a report's open series that have an order.
     documented : meanings whose colours a document prescribes, whatever their contrast.
     themed : meanings that Grafana draws in a colour of the theme, by its name for that.
@@ -69,6 +71,7 @@ class Looks(Strict):
     documented: frozenset[str]
     colours: dict[str, str]
     palette: tuple[str, ...]
+    shades: tuple[str, ...]
     sequence: tuple[str, ...]
     themed: dict[str, str]
     states: dict[str, str]
@@ -398,14 +401,13 @@ class Board(Strict):
     refresh : how often Grafana refreshes it, empty for never.
     verdicts : verdicts are drawn over its charts as annotations.
     figures : charts of one figure each, side by side on top.
-    question : it answers one question on one screen, with charts of other boards; no report includes it.
     rows : from top to bottom.
     """
 
     uid: str = Field(pattern=r"^[a-zA-Z0-9_-]{1,40}$")  # as Grafana takes it
     title: Text
     description: Text
-    step: Literal["fleet", "question", "system", "interval", "rank", "job", "study", "line"]
+    step: Literal["fleet", "system", "interval", "rank", "job", "study", "line"]
     tags: tuple[str, ...] = ()
     variables: tuple[str, ...] = ("system",)
     one: bool = False
@@ -415,7 +417,6 @@ class Board(Strict):
     refresh: str = "1m"
     verdicts: bool = True
     figures: tuple[str, ...] = Field((), max_length=6)
-    question: bool = False
     rows: tuple[ChartRow, ...]
 
     @property
@@ -599,4 +600,4 @@ def _read(model: type[_Model], paths: Mapping[str, Path], key: str) -> dict[str,
 
 
 def _yaml(path: Path) -> dict[str, object]:
-    return dict(yaml.safe_load(path.read_text(encoding="utf-8")))
+    return dict(yaml.safe_load(with_thresholds(path.read_text(encoding="utf-8"))))

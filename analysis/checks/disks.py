@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from counterflow.analysis.checks import CAPABILITIES
 from counterflow.analysis.checks.definition import CheckFigure, NonNegative, Text, check
+from counterflow.schemas.thresholds import thresholds
 
 
 @check(
@@ -14,8 +15,10 @@ from counterflow.analysis.checks.definition import CheckFigure, NonNegative, Tex
     advice="Spread the data or add arms. A unit of a SAN may be busy and still fast: see disk_response.",
 )
 def disk_busy(busy_max_pct: NonNegative, busiest_disk: Text) -> CheckFigure:
-    """No disk arm is busy more than 40 % of an interval: critical above, marginal from 30 %, good below 10 %."""
-    return CheckFigure(busy_max_pct, 40.0, f"unit {busiest_disk}")
+    """No disk arm is busy more than <disk_busy_pct.watch> % of an interval: critical above, marginal from 30 %, good
+    below 10 %.
+    """
+    return CheckFigure(busy_max_pct, thresholds()["disk_busy_pct"].at("watch"), f"unit {busiest_disk}")
 
 
 @check(

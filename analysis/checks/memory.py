@@ -6,8 +6,10 @@ from typing import Literal
 
 from counterflow.analysis.checks import CAPABILITIES
 from counterflow.analysis.checks.definition import CheckFigure, NonNegative, Positive, check
+from counterflow.schemas.thresholds import thresholds
 
-LITTLE_GAIN_PCT, LARGE_GAIN_PCT = 10.0, 25.0
+_FAULTING = thresholds()["pool_faulting_pct"]
+LITTLE_GAIN_PCT, LARGE_GAIN_PCT = _FAULTING.at("watch"), _FAULTING.at("limit")
 
 
 @check(
