@@ -33,7 +33,7 @@ from counterflow.schemas.clickhouse_insert import insert_files
 
 AGENT = "no agent"
 """No agent can have this name. The view `loss` leaves it out: numbers begin anew in each file."""
-SMALL = 8_000_000
+_SMALL = 8_000_000
 """Files with fewer bytes in total are read in this process: another takes longer to start."""
 _PIECE = 100_000
 """Rows of a piece, which is inserted while the next is read."""
@@ -127,7 +127,7 @@ def _on_all_cores(
     """Yield the outcomes of each job as it ends, and call `meanwhile` once a second."""
     sizes = [path.stat().st_size if path.is_file() else 0 for _, path in jobs]
     cores = min(os.cpu_count() or 1, len(jobs))
-    if sum(sizes) < SMALL:
+    if sum(sizes) < _SMALL:
         yield from chain.from_iterable(work([job]) for job in jobs)
         return
     with processes(cores) as pool:
