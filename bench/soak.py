@@ -60,7 +60,7 @@ def main() -> None:
         print(f"full rate {full:,.0f} records/s, soaking {MINUTES:g} minutes at half of it", flush=True)
         samples, published = _soak(settings, folder, full / 2 / each)
         found = wait_landed(reader, AGENT, published)
-    _report(samples, full / 2, found.published, found.lost)
+    _report(samples, full / 2, found.acked, found.lost)
 
 
 def _full_rate(settings: StackSettings, reader: ClickHouse, folder: Path) -> tuple[float, float]:
