@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
-from contextlib import suppress
 
 from counterflow.base.errors import CounterflowError
 from counterflow.pipelines.jobs import all_jobs
@@ -33,8 +30,8 @@ def _end_task_manager(settings: StackSettings) -> None:
     """End the TaskManager, unless it has just started: the known states of its jobs may be those before its start."""
     found = supervision.states(settings).get("taskmanager")
     if found and found.uptime_s > supervision.STABLE_S:
-        with suppress(ProcessLookupError):
-            os.kill(found.pid, signal.SIGTERM)
+        supervision.stop(settings, "taskmanager")
+        supervision.start(settings, "taskmanager")
 
 
 def connection(settings: StackSettings) -> dict[str, str]:
