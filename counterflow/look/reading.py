@@ -33,7 +33,7 @@ from counterflow.schemas.clickhouse_insert import insert_files
 
 AGENT = "no agent"
 """No agent can have this name. The view `loss` leaves it out: numbers begin anew in each file."""
-_SMALL = 8_000_000
+SMALL = 8_000_000
 """Files with fewer bytes in total are read in this process: another takes longer to start."""
 _PIECE = 100_000
 """Rows of a piece, which is inserted while the next is read."""
@@ -127,10 +127,10 @@ def _on_all_cores(
     """Yield the outcomes of each job as it ends, and call `meanwhile` once a second."""
     sizes = [path.stat().st_size if path.is_file() else 0 for _, path in jobs]
     cores = min(os.cpu_count() or 1, len(jobs))
-    if sum(sizes) < _SMALL:
+    if sum(sizes) < SMALL:
         yield from chain.from_iterable(work([job]) for job in jobs)
         return
-    with _processes(cores) as pool:
+    with processes(cores) as pool:
         left = _together(jobs, sizes, min(_TOGETHER, sum(sizes) // (8 * cores)))
         pending = {pool.submit(work, some) for some in islice(left, _WAITING)}
         landed = time.monotonic()
@@ -157,7 +157,7 @@ def _together(jobs: Sequence[Job], sizes: Sequence[int], most: int) -> Iterator[
 
 
 @contextmanager
-def _processes(number: int) -> Iterator[ProcessPoolExecutor]:
+def processes(number: int) -> Iterator[ProcessPoolExecutor]:
     """Yield a pool whose processes end with this one, however it ends, and at once if an exception leaves the block."""
     context = get_context("spawn")  # the engine's threads do not survive a fork
     closes, held = context.Pipe(duplex=False)

@@ -20,7 +20,6 @@ def cluster(settings: StackSettings) -> Cluster:
         python=settings.flink.python,
         environment=settings.flink.environment,
         checkpoints=settings.flink.checkpoints,
-        ledger=settings.home / "jobs.json",
         end_task_manager=lambda: _end_task_manager(settings),
     )
 

@@ -20,7 +20,6 @@ from click.testing import CliRunner
 from counterflow.cli import cli
 from counterflow.dashboards import alerting
 from counterflow.pipelines.jobs import all_jobs
-from counterflow.pipelines.landing.shards import ShardMap
 from counterflow.schemas import topics
 from helm import files
 from helm.examples import CHART, EXAMPLES, KUBERNETES, TRIAL, run, schema_location, template, values_of
@@ -75,14 +74,6 @@ class TestExample:
         assert ours
         for container in ours:
             parse([str(word) for word in container["args"]])
-
-    def test_landers_have_a_map_of_shards_that_they_take(self, example: str, tmp_path: Path) -> None:
-        """On a cluster; a single server has no map."""
-        maps = [one for one in objects(template(values_of(example))) if "shards.yaml" in one.get("data", {})]
-        assert len(maps) == (example != "small")
-        for one in maps:
-            (tmp_path / "shards.yaml").write_text(one["data"]["shards.yaml"])
-            assert ShardMap.read(tmp_path / "shards.yaml").shard("lpar1", "2026-11-20") == "all"
 
     def test_no_variable_is_set_twice(self, example: str) -> None:
         for container in containers(example):

@@ -35,8 +35,8 @@ def broker(kafka: StackSettings) -> StackSettings:
 class Listening(AgentProcess):
     """An agent with one source of this kind and a spool."""
 
-    def __init__(self, folder: Path, broker: StackSettings, name: str, port: int, protocol: str = "tcp") -> None:
-        source = {"kind": "listen", "name": "n", "address": f"127.0.0.1:{port}", "protocol": protocol}
+    def __init__(self, folder: Path, broker: StackSettings, name: str, port: int) -> None:
+        source = {"kind": "listen", "name": "n", "address": f"127.0.0.1:{port}"}
         config = {
             "agent_id": name,
             "kafka": broker.kafka("admin").described,
@@ -91,7 +91,7 @@ def test_samples_over_tcp_are_published_once_although_the_agent_is_killed(
     assert {row["reason"] for row in rows if row["dataset"] == "quality"} <= {"clock_change", "sample_missing"}
 
 
-def test_lines_that_are_posted_and_datagrams_are_published(broker: StackSettings, tmp_path: Path) -> None:
+def test_lines_that_are_posted_are_published(broker: StackSettings, tmp_path: Path) -> None:
     """A sample of nimon without a time has that of its arrival; a body that is no sample is answered with 400."""
     [port], name = free_ports(1), "listening-nimon"
     untimed = golden("njmon/nimon_without_time").input
@@ -102,13 +102,6 @@ def test_lines_that_are_posted_and_datagrams_are_published(broker: StackSettings
         (key,) = until(lambda: instants(broker, name), log=agent.log)
         assert key[0] == "lnx1"
         assert key[1] > "2026-11-2"
-    [port], name = free_ports(1), "listening-udp"
-    sample = golden("njmon/one_sample_a_line").input.splitlines()[0]
-    with Listening(tmp_path, broker, name, port, "udp") as agent:
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
-            sender.sendto(b"hello", ("127.0.0.1", port))
-            sender.sendto(sample, ("127.0.0.1", port))
-        assert until(lambda: instants(broker, name), log=agent.log) == {("lnx1", "2026-11-21T01:52:10Z"): 1}
 
 
 def test_another_machine_may_send_only_where_the_configuration_allows_it(tmp_path: Path) -> None:

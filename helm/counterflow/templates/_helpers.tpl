@@ -40,26 +40,7 @@ app.kubernetes.io/component: {{ .component }}
 {{/* Name for ON CLUSTER; empty on one server. */}}
 {{- define "counterflow.clickhouseCluster" -}}
 {{- $installation := .Values.clickhouse.installation -}}
-{{- if and $installation.enabled (or (gt (int $installation.replicas) 1) (gt (int $installation.shards) 1)) -}}counterflow{{- else -}}{{ .Values.clickhouse.cluster }}{{- end -}}
-{{- end -}}
-
-{{/* Addresses of the shards of a cluster by name, in YAML; where there is one, that of all servers. */}}
-{{- define "counterflow.shards" -}}
-{{- $installation := .Values.clickhouse.installation -}}
-{{- if and $installation.enabled (gt (int $installation.shards) 1) -}}
-{{- range $n := until (int $installation.shards) }}
-shard-{{ $n }}: https://{{ include "counterflow.fullname" $ }}-clickhouse-{{ $n }}:8443
-{{- end -}}
-{{- else -}}
-{{- toYaml (.Values.clickhouse.shards | default (dict "all" (include "counterflow.clickhouseUrl" .))) -}}
-{{- end -}}
-{{- end -}}
-
-{{/* The map of shards that landers read. */}}
-{{- define "counterflow.shardMap" -}}
-{{- $shards := include "counterflow.shards" . | fromYaml -}}
-{{- $rules := .Values.clickhouse.shardRules | default (list (dict "shards" (keys $shards | sortAlpha))) -}}
-{{- dict "shards" $shards "rules" $rules | toYaml -}}
+{{- if and $installation.enabled (gt (int $installation.replicas) 1) -}}counterflow{{- else -}}{{ .Values.clickhouse.cluster }}{{- end -}}
 {{- end -}}
 
 {{- define "counterflow.flinkServiceAccount" -}}
