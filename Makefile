@@ -145,12 +145,11 @@ sbom: setup ## what wheel, images and stack install from PyPI, Maven and npm, as
 	@$(RUN) counterflow.stack.sbom $(HOME_DIR)/sbom.json
 	@echo $(HOME_DIR)/sbom.json
 
-lint: setup ## ruff, mypy, import contracts, dashboards, dataset contracts
+lint: setup ## ruff, mypy, import contracts, dashboards
 	@.venv/bin/ruff check --quiet && .venv/bin/ruff format --quiet --check
 	@.venv/bin/mypy --no-error-summary
 	@.venv/bin/lint-imports --no-cache > .venv/lint-imports.log || { cat .venv/lint-imports.log; exit 1; }
 	@$(RUN) counterflow dev dashboards build --check
-	@$(RUN) counterflow dev schemas check
 
 golden: setup ## rewrite the expectations of the golden cases, and README's table of formats; review the difference; ARGS="nmon" for one format
 	@$(RUN) tests.golden.rewrite $(ARGS) && $(RUN) docs.generators.formats

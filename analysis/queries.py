@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from counterflow.base.clickhouse import ClickHouse, Settings
 from counterflow.base.errors import CounterflowError
+from counterflow.schemas.limits import parameters
 
 FOLDER = Path(__file__).parent / "questions"
 _QUESTION, _SECTION = "-- ", "-- section: "
@@ -63,5 +64,5 @@ def run_stored(
 
 
 def restricted(systems: Collection[str], since: str, until: str) -> Settings:
-    """Return the parameters of a stored query; see `run_stored`."""
-    return {"param_systems": sorted(systems), "param_since": since, "param_until": until}
+    """Return the parameters of a stored query or finding: see `run_stored`, and the values of `schemas/limits.yaml`."""
+    return {"param_systems": sorted(systems), "param_since": since, "param_until": until, **parameters()}

@@ -11,7 +11,6 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from counterflow.collectors.advice import advice
 from counterflow.collectors.formats import recognise
 from counterflow.collectors.records import Context, Item, Neighbour, Reason, Reject, Single, singly
 from counterflow.collectors.sources.files import unicode
@@ -192,6 +191,8 @@ def _other(name: str, own: str, other: str) -> str | None:
 
 def unrecognised(head: bytes) -> Reject:
     """Return the reject of a file that begins with `head` and that no format recognises."""
+    from counterflow.collectors.advice import advice  # its marks take as long as a small file
+
     if not head:
         return Reject(Reason.EMPTY_FILE, "the file is empty", "none")
     return Reject(Reason.NOT_THIS_FORMAT, f"not read, this is {advice(head)}", "none", raw=head)

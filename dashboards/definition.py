@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Annotated, Literal, Self, TypeVar
 
 import yaml
-from pydantic import AfterValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.strict import Strict
 from counterflow.dashboards.buckets import bucketed, usual_s
 from counterflow.dashboards.largest import largest
 from counterflow.dashboards.runs import overlaid
+from counterflow.schemas.limits import limits
 
 FOLDER = Path(__file__).parent
 
@@ -138,6 +139,17 @@ class Threshold(Strict):
     colour: ColourName = "limit"
 
 
+def _thresholds(given: object) -> object:
+    """Return the thresholds of a figure that `schemas/limits.yaml` names, or those given."""
+    if not isinstance(given, str):
+        return given
+    if given not in limits():
+        raise ValueError(f"`{given}` is not among the limits: {', '.join(limits())}")
+    limit = limits()[given]
+    found = ((limit.watch, "warning"), (limit.limit, "critical"))
+    return [{"at": mark.at, "text": mark.text, "colour": colour} for mark, colour in found if mark]
+
+
 class Link(Strict):
     """Where a click on a point or row leads: a board, with the variables set from what was clicked.
 
@@ -170,7 +182,8 @@ class Drawing(Strict):
     open : the series are not known in advance; 30 at most, the rest as `others`.
     ordered : an open chart's series have an order, that of their names: buckets.
     series : those known in advance, in the order of the stack, first at the bottom; of a table, columns with units.
-    thresholds, links : see `Threshold` and `Link`.
+    thresholds : lines across it, or the name of a figure of `schemas/limits.yaml`.
+    links : see `Link`.
     interval : usual distance of the points, in Grafana's spelling (`15m`), where the data does not provide the usual
         interval (`Chart.usual_s`). `lines` and `area` end where more than one point is missing. No bucket is shorter,
         unless the data provides the interval.
@@ -189,7 +202,7 @@ class Drawing(Strict):
     open: bool = False
     ordered: bool = False
     series: dict[str, Series] = {}
-    thresholds: tuple[Threshold, ...] = ()
+    thresholds: Annotated[tuple[Threshold, ...], BeforeValidator(_thresholds)] = ()
     links: tuple[Link, ...] = ()
     interval: str = Field("1m", pattern=r"^\d+(s|m|h|d)$")
     signed: bool = False

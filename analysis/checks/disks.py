@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from counterflow.analysis.checks import CAPABILITIES
 from counterflow.analysis.checks.definition import CheckFigure, NonNegative, Text, check
+from counterflow.schemas.limits import limits
+
+_BUSY = limits()["disk_busy_pct"]
 
 
 @check(
     "asp",
     bound="at most",
     unit="%",
-    source=f"PM for Power Systems graph reference; {CAPABILITIES} 4.1 compares at 40 %",
+    source=_BUSY.source,
     advice="Spread the data or add arms. A unit of a SAN may be busy and still fast: see disk_response.",
 )
 def disk_busy(busy_max_pct: NonNegative, busiest_disk: Text) -> CheckFigure:
-    """No disk arm is busy more than 40 % of an interval: critical above, marginal from 30 %, good below 10 %."""
-    return CheckFigure(busy_max_pct, 40.0, f"unit {busiest_disk}")
+    """No disk arm is busy for a larger part of an interval than is critical for a single arm."""
+    return CheckFigure(busy_max_pct, _BUSY.watch.at, f"unit {busiest_disk}")
 
 
 @check(

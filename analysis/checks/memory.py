@@ -6,8 +6,9 @@ from typing import Literal
 
 from counterflow.analysis.checks import CAPABILITIES
 from counterflow.analysis.checks.definition import CheckFigure, NonNegative, Positive, check
+from counterflow.schemas.limits import marks
 
-LITTLE_GAIN_PCT, LARGE_GAIN_PCT = 10.0, 25.0
+LITTLE_GAIN_PCT, LARGE_GAIN_PCT = marks()["pool_fault_pct_watch"], marks()["pool_fault_pct_limit"]
 
 
 @check(
@@ -134,9 +135,9 @@ def pool_adjustment(performance_adjustment: Literal[0, 1, 2, 3]) -> CheckFigure:
 
 def _gain(share_pct: float, paging: str | None) -> str:
     if share_pct < LITTLE_GAIN_PCT:
-        text = "below 10 % more storage gains little"
+        text = f"below {LITTLE_GAIN_PCT:g} % more storage gains little"
     elif share_pct < LARGE_GAIN_PCT:
-        text = "between 10 and 25 % the reference leaves it open"
+        text = f"between {LITTLE_GAIN_PCT:g} and {LARGE_GAIN_PCT:g} % the reference leaves it open"
     else:
-        text = "from 25 % on more storage may help"
+        text = f"from {LARGE_GAIN_PCT:g} % on more storage may help"
     return text + ("; of limited value with expert cache" if paging == "*CALC" else "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from counterflow.analysis.checks import CAPABILITIES
 from counterflow.analysis.checks.definition import CheckFigure, NonNegative, check
+from counterflow.schemas.limits import marks
 
 
 @check(
@@ -16,4 +17,4 @@ from counterflow.analysis.checks.definition import CheckFigure, NonNegative, che
 )
 def partition_peak(cpu_busy_max_pct: NonNegative) -> CheckFigure:
     """The peak leaves the 10 % of capacity that a partition loses when all partitions peak together."""
-    return CheckFigure(cpu_busy_max_pct, 90.0, "busiest interval")
+    return CheckFigure(cpu_busy_max_pct, marks()["processor_busy_pct_limit"], "busiest interval")

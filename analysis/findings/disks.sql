@@ -1,8 +1,12 @@
 -- Which disk was busiest, and how long did its transfers take?
--- rule: a limit where it was at least 80 % busy on average, to watch where it ever was, or where a transfer took 20 ms on average
+-- rule: a limit where it was at least ${disk_busy_pct_limit} % busy on average, to watch where it ever was, or from ${disk_busy_pct_watch} % on average, or where a transfer took ${disk_response_ms_limit} ms on average
 SELECT
   system,
-  multiIf(mean_busy >= 80, 'limit', most >= 80 OR response >= 20, 'watch', 'note') AS severity,
+  multiIf(
+    mean_busy >= {disk_busy_pct_limit:Float64}, 'limit',
+    most >= {disk_busy_pct_limit:Float64} OR mean_busy >= {disk_busy_pct_watch:Float64} OR response >= {disk_response_ms_limit:Float64}, 'watch',
+    'note'
+  ) AS severity,
   busiest_at AS at,
   concat('busiest disk ', disk, ': ', toString(round(mean_busy, 1)), ' % on average, ', toString(round(most, 1)), ' % at most',
     if(isNull(response), '', concat('; ', toString(round(assumeNotNull(response), 2)), ' ms a transfer'))) AS finding

@@ -1,8 +1,8 @@
 -- How far behind was the target of Q Replication?
--- rule: to watch where the end-to-end latency ever exceeded 10 s
+-- rule: to watch where the end-to-end latency ever exceeded ${replication_latency_ms_watch} ms
 SELECT
   system,
-  if(max(end_to_end_ms) > 10000, 'watch', 'note') AS severity,
+  if(max(end_to_end_ms) > {replication_latency_ms_watch:Float64}, 'watch', 'note') AS severity,
   argMin(r.ts, (-end_to_end_ms, r.ts)) AS at,
   concat('queue ', queue, ': end-to-end latency ',
     toString(round(sum(end_to_end_ms * transactions) / sum(transactions) / 1000, 2)), ' s on average, ',

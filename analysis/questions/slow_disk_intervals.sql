@@ -15,7 +15,7 @@ FROM (
     round(max(response_ms), 1) AS worst_response_ms,
     round(sum(l.transfers_per_s), 1) AS transfers_per_s
   FROM counterflow.disk_load AS l
-  WHERE leaf AND response_ms > 10
+  WHERE leaf AND response_ms > {disk_response_ms_watch:Float64}
     AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
     AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
   GROUP BY system, ts

@@ -44,9 +44,7 @@ def command(home: Path | None, as_json: bool, foreground: bool, **ports: int | N
     out = console(stderr=as_json, soft_wrap=True)
     running, requested = StackSettings.load(home=home), StackSettings.from_environment(None, home=home, **ports)
     found = status(running)
-    if found and requested.grafana and not running.grafana:  # the one optional part
-        running = running.model_copy(update={"grafana": requested.grafana, "grafana_port": requested.grafana_port})
-    elif found and all(part.state == "running" for part in found):
+    if found and all(part.state == "running" for part in found):
         out.print(f"The stack is already running in {running.home}; counterflow status shows it.")
         if as_json:
             _print_json(running)

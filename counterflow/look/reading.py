@@ -20,20 +20,20 @@ from pathlib import Path
 from tempfile import SpooledTemporaryFile, TemporaryDirectory
 from threading import Thread
 from typing import BinaryIO, TypeGuard
-from zoneinfo import ZoneInfo
 
 from counterflow.base.clickhouse import ClickHouse, Settings
 from counterflow.base.errors import why
 from counterflow.collectors.agent.envelope import Origin, Refused, invalid, refused, utc_now
 from counterflow.collectors.agent.frames import Broken, Framed, Frames
-from counterflow.collectors.reading import Contained, Faults, read_each
+from counterflow.collectors.reading import Faults, read_each
 from counterflow.collectors.records import Fields, Item, Reason, Record, Reject, Table
 from counterflow.collectors.sources.files import unicode
+from counterflow.look.options import ReadingOptions
 from counterflow.schemas.clickhouse_insert import insert_files
 
 AGENT = "no agent"
 """No agent can have this name. The view `loss` leaves it out: numbers begin anew in each file."""
-_SMALL = 8_000_000
+SMALL = 8_000_000
 """Files with fewer bytes in total are read in this process: another takes longer to start."""
 _PIECE = 100_000
 """Rows of a piece, which is inserted while the next is read."""
@@ -85,13 +85,9 @@ def read(
     paths: Sequence[Path],
     client: Callable[[], ClickHouse],
     spool: Path,
-    *,
-    zone: ZoneInfo,
-    date_order: str | None = None,
-    at: datetime | None = None,
-    system: str | None = None,
-    names: Mapping[Path, str] | None = None,
-    first: int = 0,
+    options: ReadingOptions,
+    names: Mapping[Path, str],
+    first: int,
 ) -> Iterator[Read]:
     """Read files on all cores and insert their rows; yield the outcome of each, in order of completion.
 
@@ -101,8 +97,7 @@ def read(
     are those of files that are not called by their path; `first` is the number of the first file, so that no two rows
     share a number.
     """
-    options = partial(read_each, zone=zone, system=system, date_order=date_order, at=at)
-    work = partial(_spooled, spool=spool, each=options, names=names or {}, system=system)
+    work = partial(_spooled, spool=spool, options=options, names=names)
     jobs = list(enumerate(paths, first))
     yield from _on_all_cores(work, jobs, lambda: _land(spool, client, _INSERT))
     _land(spool, client, 0)
@@ -132,10 +127,10 @@ def _on_all_cores(
     """Yield the outcomes of each job as it ends, and call `meanwhile` once a second."""
     sizes = [path.stat().st_size if path.is_file() else 0 for _, path in jobs]
     cores = min(os.cpu_count() or 1, len(jobs))
-    if sum(sizes) < _SMALL:
+    if sum(sizes) < SMALL:
         yield from chain.from_iterable(work([job]) for job in jobs)
         return
-    with _processes(cores) as pool:
+    with processes(cores) as pool:
         left = _together(jobs, sizes, min(_TOGETHER, sum(sizes) // (8 * cores)))
         pending = {pool.submit(work, some) for some in islice(left, _WAITING)}
         landed = time.monotonic()
@@ -162,7 +157,7 @@ def _together(jobs: Sequence[Job], sizes: Sequence[int], most: int) -> Iterator[
 
 
 @contextmanager
-def _processes(number: int) -> Iterator[ProcessPoolExecutor]:
+def processes(number: int) -> Iterator[ProcessPoolExecutor]:
     """Yield a pool whose processes end with this one, however it ends, and at once if an exception leaves the block."""
     context = get_context("spawn")  # the engine's threads do not survive a fork
     closes, held = context.Pipe(duplex=False)
@@ -189,34 +184,26 @@ def _spooled(
     jobs: Sequence[Job],
     *,
     spool: Path,
-    each: Callable[..., Iterator[Contained]],
+    options: ReadingOptions,
     names: Mapping[Path, str],
-    system: str | None,
 ) -> list[Read]:
     pieces = _Pieces(spool / str(jobs[0][0]))
     reads: list[Read] = []
     for number, path in jobs:
-        reads += _read_one(number, path, names.get(path, str(path)), pieces, each, system)
+        reads += _read_one(number, path, names.get(path, str(path)), pieces, options)
     pieces.close()
     return reads
 
 
-def _read_one(
-    number: int,
-    path: Path,
-    called: str,
-    pieces: _Pieces,
-    each: Callable[..., Iterator[Contained]],
-    system: str | None,
-) -> list[Read]:
+def _read_one(number: int, path: Path, called: str, pieces: _Pieces, options: ReadingOptions) -> list[Read]:
     frames: Frames[None] = Frames(AGENT)
     frames.clear(number << 32)
     frames.collected_at = utc_now()
     reads: list[Read] = []
     try:
-        for name, form, items in each(path, name=called):
+        for name, form, items in read_each(path, *options, called):
             reads.append(found := Read(path, name, form))
-            rows = _Rows(frames, Origin(unicode(name), form or "agent", system), found, pieces)
+            rows = _Rows(frames, Origin(unicode(name), form or "agent", options.system), found, pieces)
             for item in items:
                 rows.take(item)
             rows.close()
