@@ -243,7 +243,6 @@ class _Rows:
         if isinstance(item, Record | Table):
             self._learn(item.dataset, item.shared if isinstance(item, Table) else item.fields)
             self._add(item)
-            self._write(self._frames.full())
         elif isinstance(item, Reject):
             self.faults.add(item)
             self._found.anomalies[item.reason.value] += 1
@@ -267,7 +266,6 @@ class _Rows:
     def _report(self, reject: Reject) -> None:
         for record in refused(reject, self._origin):
             self._add(record)
-        self._write(self._frames.full())
 
     def _report_held(self) -> None:
         """Report the rejects that waited for the system and the time of their file."""
@@ -280,10 +278,12 @@ class _Rows:
 
     def _add(self, item: Record | Table) -> None:
         try:
-            self._frames.add(item, self._origin.run, None)
+            found = self._frames.add(item, self._origin.run, None)
         except Refused as refusal:
             for record in item.records():
                 self._refuse(Broken(record, str(refusal), None))
+        else:
+            self._write(found)
 
     def _refuse(self, broken: Broken[None]) -> None:
         self._found.anomalies[Reason.SCHEMA.value] += 1
