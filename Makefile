@@ -134,7 +134,7 @@ faults: setup prometheus ## inject every fault of docs/guarantees.md into a stac
 	@$(RUN) tests.faults $(ARGS)
 
 fuzz: setup ## look for inputs that break a format or a property, guided by coverage; ARGS="--seconds 3600 --format nmon --keep"
-	@$(RUN) pytest --quiet --hypothesis-profile fuzz tests/property
+	@$(RUN) pytest --quiet --hypothesis-profile fuzz tests/property counterflow/pipelines/jobs
 	@$(RUN) tests.fuzz $(ARGS)
 
 audit: setup ## known vulnerabilities of the packages in uv.lock; queries a service on the network

@@ -61,6 +61,15 @@ def check_every_line_end(name: str, content: bytes) -> None:
         check_cut(name, content, cut, whole=whole)
 
 
+def check_every_position(name: str, content: bytes) -> None:
+    """Read `content` as a format from each of its positions on, as it comes back from a checkpoint: it is the rest."""
+    whole = parse(name, content)
+    for at, item in enumerate(whole):
+        if isinstance(item, Position):
+            stored = newest_position(whole[: at + 1])
+            assert found(parse(name, content, at=stored)) == found(whole[at:]), f"resumed at {item.byte_offset}"
+
+
 def check_cut(
     name: str, content: bytes, cut: int, sizes: tuple[int, int] = (HEAD, HEAD), whole: list[Item] | None = None
 ) -> None:

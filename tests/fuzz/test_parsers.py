@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterflow.collectors.formats import formats
-from tests.fuzz.contract import check, check_cut, check_every_line_end, seeds
+from tests.fuzz.contract import check, check_cut, check_every_line_end, check_every_position, seeds
 
 NAMES = sorted(formats())
 SMALL = 4_000
@@ -26,6 +26,7 @@ def test_golden_inputs_and_the_corpus_hold(name: str) -> None:
             check(name, content)
             if len(content) < SMALL:
                 check_every_line_end(name, content)
+                check_every_position(name, content)
         except Exception as error:
             error.add_note(path)
             raise

@@ -1,4 +1,4 @@
-"""Lines of OMEGAMON Data Provider: splits and damage with columns that the site names, and no figure lost."""
+"""Lines of OMEGAMON Data Provider: a split with columns that the site names, and no figure lost."""
 
 from __future__ import annotations
 
@@ -41,16 +41,6 @@ def test_a_split_anywhere_changes_nothing(cut: int) -> None:
     if position is not None:
         position = Position(**orjson.loads(orjson.dumps(position)))
     assert found(first) + found(parse(CONTENT, position=position)) == found(parse(CONTENT))
-
-
-@given(data=st.data())
-def test_damage_anywhere_raises_nothing(data: st.DataObject) -> None:
-    content = bytearray(CONTENT)
-    begin = data.draw(st.integers(0, len(content) - 1))
-    content[begin : begin + data.draw(st.integers(0, 40))] = data.draw(st.binary(max_size=40))
-    for item in parse(bytes(content)):
-        if isinstance(item, Record):
-            orjson.dumps(item.fields)
 
 
 @given(fields=extra)

@@ -1,10 +1,9 @@
-"""A site's file: damage anywhere raises nothing; a look-up of a ceiling finds what the file states for that time."""
+"""A site's file: a look-up of a ceiling finds what the file states for that time."""
 
 from __future__ import annotations
 
 import io
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -12,11 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterflow.collectors.formats import formats
-from counterflow.collectors.records import Context, Item, Position, Record
-from tests.golden.cases import golden
+from counterflow.collectors.records import Context, Item, Record
 
-EXAMPLE = (Path(__file__).parents[2] / "collectors/formats/site/example.yaml").read_bytes()
-SMALL = golden("site/every_list").input
 BEGIN = datetime(2025, 1, 1, tzinfo=UTC)
 
 hours = st.integers(0, 9)
@@ -24,38 +20,12 @@ machines = st.sampled_from(["z16", "z17"])
 boxes = st.sampled_from(["DS8950", "DS8A50"])
 
 
-class Trickle(io.BytesIO):
-    """A stream whose reads return a few bytes at a time, as those of a pipe may."""
-
-    def read(self, size: int | None = -1, /) -> bytes:
-        return super().read(100)
-
-
-def parse(content: bytes, *, complete: bool = True, position: Position | None = None) -> list[Item]:
-    context = Context("site.yaml", UTC, complete=complete)
-    return list(formats()["site"].parse(Trickle(content), context, position))
+def parse(content: bytes) -> list[Item]:
+    return list(formats()["site"].parse(io.BytesIO(content), Context("site.yaml", UTC)))
 
 
 def at(hour: float) -> str:
     return (BEGIN + timedelta(hours=hour)).isoformat().replace("+00:00", "Z")
-
-
-@given(data=st.data())
-def test_damage_anywhere_raises_nothing(data: st.DataObject) -> None:
-    content = bytearray(SMALL)
-    begin = data.draw(st.integers(0, len(content) - 1))
-    damage = st.binary(max_size=40) | st.sampled_from([rb'"\ud800"', b"&a", b"*a", b"? ", b"!!binary ", b"- - "])
-    content[begin : begin + data.draw(st.integers(0, 40))] = data.draw(damage)
-    for item in parse(bytes(content)):
-        orjson.dumps(item.fields if isinstance(item, Record) else getattr(item, "detail", None))
-
-
-@given(cut=st.integers(0, len(SMALL)))
-def test_a_split_anywhere_changes_nothing(cut: int) -> None:
-    assert parse(SMALL[:cut], complete=False) == []
-    *_, position = parse(SMALL)
-    assert isinstance(position, Position)
-    assert parse(SMALL, position=Position(**orjson.loads(orjson.dumps(position)))) == []
 
 
 @given(

@@ -1,4 +1,4 @@
-"""Workloads, queries, YCSB and the monitor tables of Q Replication: any position, and sums."""
+"""Workloads and queries against sums of their own."""
 
 from __future__ import annotations
 
@@ -14,25 +14,7 @@ from hypothesis import strategies as st
 
 from counterflow.collectors.formats import formats
 from counterflow.collectors.records import Context, Item, Position, Record, Reject
-from counterflow.collectors.text import csv_rows
-from tests.golden.cases import golden
-from tests.support.streams import found
 
-CASES = {
-    "workload_csv/two_runs": "workload_csv",
-    "workload_csv/run_id_used_again": "workload_csv",
-    "workload_csv/header_again": "workload_csv",
-    "query_log/two_streams_beside_each_other": "query_log",
-    "qrep_monitor/applymon_luw": "qrep_monitor",
-    "qrep_monitor/repeated_hour": "qrep_monitor",
-    "qrep_monitor/tables_one_behind_the_other": "qrep_monitor",
-    "ycsb/status_and_summary": "ycsb",
-    "ycsb/load_and_run_in_one_file": "ycsb",
-    "ycsb/two_types_of_measurement": "ycsb",
-    "ycsb/messages_of_the_binding": "ycsb",
-    "ycsb/raw_data": "ycsb",
-}
-INPUTS = {name: golden(name).input for name in CASES}
 BEGIN = datetime(2025, 11, 21, 10, tzinfo=UTC)
 
 
@@ -49,19 +31,6 @@ def records(form: str, lines: list[str]) -> list[dict[str, Any]]:
     items = parse(form, "".join(f"{line}\n" for line in lines).encode())
     assert [item for item in items if isinstance(item, Reject)] == []
     return [item.fields for item in items if isinstance(item, Record) and item.dataset == "workload"]
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_every_position_resumes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csv_rows, "STEP", 1)
-    content, form = INPUTS[name], CASES[name]
-    items = parse(form, content)
-    positions = [at for at, item in enumerate(items) if isinstance(item, Position)]
-    assert positions
-    for at in positions:
-        position = items[at]
-        assert isinstance(position, Position)
-        assert found(parse(form, content, position=stored(position))) == found(items[at:])
 
 
 @given(runs=st.lists(st.lists(st.integers(0, 10**9), min_size=1, max_size=8), min_size=1, max_size=4))

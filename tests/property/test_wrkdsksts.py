@@ -20,12 +20,6 @@ UNITS = [
     Unit(2, 0.5, 4.0, 0.3, 0.2, 4.0, 4.0, 0, state="HDW FAIL", protection="DPY"),
     Unit(3, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0, protection=""),
 ]
-LATER = [unit._replace(io=2 * unit.io, reads=2 * unit.reads, writes=2 * unit.writes) for unit in UNITS]
-PRINTS = (
-    printed(UNITS, 300, page_length=2)
-    + printed(LATER, 600, time="18:55:00", words=GERMAN, comma=True, control=True, page_length=2)
-    + printed(UNITS, 120, time="19:00:00")
-)
 
 
 def parse(content: bytes) -> list[Item]:
@@ -86,10 +80,3 @@ def test_columns_that_run_together_are_cut_where_they_end_elsewhere() -> None:
     (_, found) = disks(printed([UNITS[0], wide], 300))
     assert (found["disk"], found["capacity_mb"], found["used_pct"]) == ("9999", 99_999_999, 100.0)
     assert found["reads"] == pytest.approx(999_999.9 * 300)
-
-
-@given(st.binary(max_size=300))
-def test_anything_may_follow(tail: bytes) -> None:
-    whole = parse(PRINTS.encode())
-    records = [item for item in parse(PRINTS.encode() + tail) if isinstance(item, Record)]
-    assert records[: len(whole)] == whole

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import orjson
+
 from counterflow.pipelines.rules import Rule, Verdict, with_settings
 
 BEGIN = datetime(2026, 11, 21, 1, tzinfo=UTC)
@@ -36,6 +38,16 @@ class Replay:
                 row = {"ts": ts, "interval_s": usual_s, **self.of, **columns}
                 state, verdict = self.rule.judge(parameters, state, self.rule.interval(row))
                 verdicts.append(verdict)
+        return verdicts
+
+    def judged(self, intervals: Sequence[Any], *, carried: bool = False) -> list[Verdict]:
+        """Return the verdicts on intervals; `carried`, each finds the state before it as it was stored, as JSON."""
+        state, verdicts = self.rule.start, []
+        for interval in intervals:
+            if carried:
+                state = type(state).of_json(orjson.loads(orjson.dumps(state.as_json())))
+            state, verdict = self.rule.judge(self.rule.parameters(), state, interval)
+            verdicts.append(verdict)
         return verdicts
 
     def states(self, series: Series, **options: Any) -> list[str]:

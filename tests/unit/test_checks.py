@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,8 +16,6 @@ from counterflow.analysis.checks.facts import Facts, System, load
 from counterflow.analysis.checks.report import Inputs, answers, known_inputs, measures, with_facts
 from counterflow.base.errors import CounterflowError
 from tests.support.pages import REPOSITORY
-
-VIOS, ISCSI, MIRRORED, SERVES = {"vios": True}, {"iscsi": True}, {"mirrored": True}, {"http_server": True}
 
 
 class Case(NamedTuple):
@@ -28,138 +27,7 @@ class Case(NamedTuple):
     warned: Any
 
 
-CASES = {
-    "machine_pool_size": Case(
-        {"machine_pool": True, "size_mb": 1200.0, "reserved_mb": 600.0}, 1200.0, {"reserved_mb": 601.0}, 1200.0
-    ),
-    "activity_level": Case({"active_to_ineligible_per_s": 0.0}, 0.0, {"active_to_ineligible_per_s": 0.01}, 0.01),
-    # 19.6: .008 s * 50 / 20 = .02 s of .4 s
-    "interactive_faulting": Case(
-        {
-            "interactive": True,
-            "faults_per_s": 50.0,
-            "disk_response_ms": 8.0,
-            "transactions_per_s": 20.0,
-            "response_s": 0.4,
-        },
-        5.0,
-        {"faults_per_s": 250.0},
-        25.0,
-    ),
-    # 19.6: 40 * .008 * 100 = 32 %; four jobs share it; with 48 % CPU 32 / (32 + 48)
-    "batch_faulting": Case(
-        {"batch": True, "faults_per_s": 40.0, "disk_response_ms": 8.0, "batch_jobs": 4.0},
-        8.0,
-        {"batch_jobs": 1.0},
-        32.0,
-    ),
-    "java_faulting": Case({"java": True, "nondb_faults_per_s": 30.0}, 30.0, {"nondb_faults_per_s": 31.0}, 31.0),
-    # 14.4: *BASE of 1 GB, the heap grows to 1.5 GB
-    "java_heap": Case(
-        {"java": True, "java_heap_mb": 1024, "smallest_mb": 1024.0}, 1024.0, {"java_heap_mb": 1536}, 1536.0
-    ),
-    "expert_cache": Case({"paging": "*CALC", "cpu_busy_pct": 59.9}, 59.9, {"cpu_busy_pct": 60.0}, 60.0),
-    "pool_adjustment": Case({"performance_adjustment": 2}, True, {"performance_adjustment": 1}, False),
-    "partition_peak": Case({"partitioned": True, "cpu_busy_max_pct": 90.0}, 90.0, {"cpu_busy_max_pct": 91.0}, 91.0),
-    "disk_busy": Case({"busy_max_pct": 40.0, "busiest_disk": "0038"}, 40.0, {"busy_max_pct": 41.0}, 41.0),
-    "disk_response": Case(
-        {"response_max_ms": 4.0, "disk_response_goal_ms": 5.0}, 4.0, {"disk_response_goal_ms": 3.0}, 4.0
-    ),
-    "journal_asp": Case({"journal_receivers_apart": True}, True, {"journal_receivers_apart": False}, False),
-    "vios_processors": Case(VIOS | {"vios_processors": 1.0, "processors": 3.0}, 1.0, {"processors": 4.0}, 1.0),
-    "vios_dedicated": Case(
-        VIOS | {"vios_dedicated_processors": False, "processors": 2.9}, True, {"processors": 3.0}, False
-    ),
-    "vios_memory": Case(VIOS | {"vios_memory_mb": 1024.0}, 1024.0, {"vios_memory_mb": 1000.0}, 1000.0),
-    "virtual_disks": Case(VIOS | {"disks": 6}, 6.0, {"disks": 5}, 5.0),
-    "virtual_disks_per_adapter": Case(
-        VIOS | {"vios_disks_per_adapter": 16}, 16.0, {"vios_disks_per_adapter": 17}, 17.0
-    ),
-    "queue_depth": Case(VIOS | {"vios_queue_depth": 32}, 32.0, {"vios_queue_depth": 3}, 3.0),
-    "adapter_queue": Case(VIOS | {"vios_num_cmd_elems": 512}, 512.0, {"vios_num_cmd_elems": 200}, 200.0),
-    "own_physical_disks": Case(VIOS | {"shares_physical_disks": False}, True, {"shares_physical_disks": True}, False),
-    # 6.6.1: 10,000 reads/s of 16 KB take .34 of a CPU
-    "virtual_scsi_cpu": Case(
-        VIOS
-        | {"reads_per_s": 10_000, "kb_per_read": 16, "writes_per_s": 0, "kb_per_write": 4, "vios_processors": 0.34},
-        0.34,
-        {"writes_per_s": 10_000, "kb_per_write": 16},
-        0.70,
-    ),
-    "network_server_descriptions": Case(
-        {"hosts_disks": True, "hosted_disks": 15, "network_server_descriptions": 8},
-        1.875,
-        {"network_server_descriptions": 3},
-        5.0,
-    ),
-    "iscsi_pool_size": Case(ISCSI | {"iscsi_pool_mb": 512.0}, 512.0, {"iscsi_pool_mb": 4.0}, 4.0),
-    # 17.5: 4 targets of 22 MB and 6 descriptions of 1.5 MB are 97 MB
-    "iscsi_memory": Case(
-        ISCSI | {"iscsi_added_mb": 97.0, "iscsi_targets": 4, "iscsi_nwsds": 6}, 97.0, {"iscsi_added_mb": 96.9}, 96.9
-    ),
-    # 17.6: 275 * 800 / 1000 = 220 CPW
-    "iscsi_cpu": Case(
-        ISCSI | {"iscsi_ops_per_s": 800, "iscsi_target": "software", "iscsi_cpw": 220},
-        220.0,
-        {"iscsi_cpw": 219},
-        220.0,
-    ),
-    "iscsi_frames": Case(
-        ISCSI | {"iscsi_target": "software", "iscsi_digests": False, "iscsi_jumbo_frames": True},
-        True,
-        {"iscsi_digests": True},
-        False,
-    ),
-    # table 2.6: 100 * 479.6 transactions/s of AES128 take 100 % of a CPU; two have 20 % left
-    "communications_cpu": Case(
-        {"planned_traffic": {"request_response/ssl_aes128_sha1": 9592.0}, "processors": 2.0, "cpu_busy_max_pct": 90.0},
-        20.0,
-        {"cpu_busy_max_pct": 91.0},
-        20.0,
-    ),
-    "new_connections": Case(
-        {"new_connections_per_s": 500.0, "tcp_close_timeout_s": 120.0}, 500.0, {"new_connections_per_s": 501.0}, 501.0
-    ),
-    "virtual_ethernet_frames": Case({"virtual_ethernet_mtu": 8992}, 8992.0, {"virtual_ethernet_mtu": 1492}, 1492.0),
-    "ssl_handshakes": Case(
-        {"full_handshakes_per_s": 1044.0, "crypto_coprocessors": 0, "rsa_key_bits": 1024},
-        1044.0,
-        {"rsa_key_bits": 2048, "crypto_coprocessors": 2},
-        1044.0,
-    ),
-    "iop_utilization": Case({"iop_busy_pct": 60.0}, 60.0, {"iop_busy_pct": 60.1}, 60.1),
-    "http_threads": Case(SERVES | {"http_max_threads": 40, "http_cpw": 800}, 40.0, {"http_max_threads": 41}, 41.0),
-    "http_keep_alive": Case(SERVES | {"http_keep_alive": True}, True, {"http_keep_alive": False}, False),
-    "http_logging": Case(SERVES | {"http_access_log": False}, True, {"http_access_log": True}, False),
-    "http_file_system": Case(SERVES | {"http_file_system": "root"}, True, {"http_file_system": "qdls"}, False),
-    "http_name_lookups": Case(SERVES | {"http_name_lookups": False}, True, {"http_name_lookups": True}, False),
-    # 9.7: 335.16 GB/h, of which 80 % are 268.128
-    "save_rate": Case(
-        {"gb_per_h": 269.0, "device_mb_per_s": 35.0, "device_class": "ultra", "data": "large_file", "compaction": 2.8},
-        269.0,
-        {"gb_per_h": 268.0},
-        268.0,
-    ),
-    "qdbmsrvr_inljobs": Case(MIRRORED | {"qdbmsrvr_inljobs": 50}, 50.0, {"qdbmsrvr_inljobs": 3}, 3.0),
-    "qdbmsrvr_threshold": Case(MIRRORED | {"qdbmsrvr_threshold": 20}, 20.0, {"qdbmsrvr_threshold": 1}, 1.0),
-    "qdbmsrvr_adljobs": Case(MIRRORED | {"qdbmsrvr_adljobs": 40}, 40.0, {"qdbmsrvr_adljobs": 3}, 3.0),
-    "qdbmsrvr_maxuse": Case(MIRRORED | {"qdbmsrvr_maxuse": "*NOMAX"}, "*NOMAX", {"qdbmsrvr_maxuse": "200"}, "200"),
-    "qdbmsrvr_pool": Case(
-        MIRRORED | {"runs_applications": True, "qdbmsrvr_pools": "4", "application_pool": "4"},
-        "4",
-        {"qdbmsrvr_pools": "2, 4"},
-        "2, 4",
-    ),
-    "full_opens": Case({"full_opens_per_s": 9.0, "full_opens_goal_per_s": 9.0}, 9.0, {"full_opens_per_s": 9.5}, 9.5),
-    "resync_link": Case(MIRRORED | {"resync_links_shared": 0}, 0.0, {"resync_links_shared": 1}, 1.0),
-    "journal_open_close": Case(MIRRORED | {"journals_open_close": False}, True, {"journals_open_close": True}, False),
-    "journal_before_images": Case(
-        MIRRORED | {"journals_before_images": False}, True, {"journals_before_images": True}, False
-    ),
-    "mirror_distance": Case(MIRRORED | {"mirror_distance_km": 10.0}, 10.0, {"mirror_distance_km": 10.1}, 10.1),
-    "mirror_processors": Case(MIRRORED | {"dedicated_processors": True}, True, {"dedicated_processors": False}, False),
-    "mirror_storage": Case(MIRRORED | {"storage": "nvme"}, True, {"storage": "hdd"}, False),
-}
+CASES = {name: Case(*case) for name, case in yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text()).items()}
 
 
 def test_every_check_has_a_case() -> None:

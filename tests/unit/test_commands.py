@@ -15,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 from counterflow.cli import cli
+from counterflow.cli._times import Time
 
 
 @pytest.mark.parametrize("width", [80, 160])
@@ -165,6 +166,9 @@ def test_every_period_and_system_is_named_alike() -> None:
     for path, command in commands():
         assert not options(command) & others, path
         assert ("--to" in options(command)) == ("--from" in options(command)) or path in COPY_TO, path
+        for parameter in command.params:
+            assert not isinstance(parameter.type, click.DateTime), path
+            assert isinstance(parameter.type, Time) or parameter.name not in ("begin", "end"), path
 
 
 COPY_TO = {"dev dashboards build", "fetch", "jobs render"}

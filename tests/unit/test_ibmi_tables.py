@@ -29,8 +29,6 @@ CONTEXT = Context("test", BERLIN, "SYSA")
 TIME = ("INTNUM", "DTETIM", "INTSEC", "DTECEN")
 
 
-# read from DSPPFRDTA on a system with IBM i 7.3: interval, transactions, response s, CPU %, faults/s
-# units of a SAN, 900 s: reads, writes, service and wait ms of all of them, % busy as the green screen rounds it up
 def read(table: str, names: tuple[str, ...], *rows: tuple[Any, ...], **more: Any) -> list[Record | Reject]:
     return list(singly(read_rows(table, names, rows, CONTEXT, more.pop("state", {}), **more)))
 

@@ -57,11 +57,6 @@ def test_a_changed_file_repeats_the_keys_of_what_did_not_change() -> None:
     assert len(records(again)) == len(records(first)) + 1
 
 
-def test_a_key_has_one_value_at_each_time() -> None:
-    keys = [key(r) for r in records(parse(EXAMPLE.read_bytes()))]
-    assert len(keys) == len(set(keys))
-
-
 def test_a_few_aliases_that_stand_for_millions_of_keys_are_no_load() -> None:
     levels = [f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 9)}]" for n in range(1, 12)]
     bomb = "\n".join(["site: LAB", "l0: &l0 [x]", *levels, "runs: [*l11, {name: *l11}]", ""]).encode()

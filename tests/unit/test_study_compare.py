@@ -15,6 +15,7 @@ from counterflow.analysis.studies import written
 from counterflow.analysis.studies.compare import Comparison, compare
 from counterflow.analysis.studies.figures import Figure, Key, Measured, measured
 from counterflow.analysis.studies.runs import Run, RunError, found
+from tests.support.hostile import NAMES
 
 Rows = dict[str, list[dict[str, Any]]]
 
@@ -469,12 +470,12 @@ def test_an_empty_run_is_refused() -> None:
 EVIL = "=1+1|<b>\x1b[31m`_*\n"
 
 
-def evil() -> Comparison:
+def evil(name: str = EVIL) -> Comparison:
     rows = {
-        "components": steady("components", command=EVIL, cpu_ms=6.0, cpu_base="logical"),
+        "components": steady("components", command=name, cpu_ms=6.0, cpu_base="logical"),
         "recorded": steady("recorded"),
     }
-    return compare([run_of(rows, "=base"), run_of(rows, EVIL)])
+    return compare([run_of(rows, "=base"), run_of(rows, name)])
 
 
 @pytest.mark.parametrize(
@@ -490,14 +491,19 @@ def test_a_spread_has_two_digits_that_anybody_reads(figure: Figure, text: str) -
     assert written.with_spread(figure) == text
 
 
-def test_a_csv_has_no_formulas_and_its_numbers_are_unrounded() -> None:
+@pytest.mark.parametrize("name", [EVIL, *NAMES])
+def test_a_spreadsheet_takes_no_name_for_a_formula(name: str) -> None:
+    for cell in (cell for line in csv.reader(io.StringIO(written.as_csv(evil(name)), newline="")) for cell in line):
+        assert not cell.startswith(("=", "+", "@"))
+        assert not cell.startswith("-") or float(cell) < 0, "a number is none"
+
+
+def test_the_numbers_of_a_csv_are_unrounded() -> None:
     runs = [run_of(zos(27.2, 23.3, 17.29, 214), "a"), run_of(zos(20.0, 23.3, 17.29, 214), "b")]
     rows = list(csv.DictReader(io.StringIO(written.as_csv(compare(runs)))))
     [gcp] = [r for r in rows if (r["of"], r["figure"], r["run"]) == ("gcp", "lpar_ms_per_unit", "b")]
     assert float(gcp["value"]) == pytest.approx(0.2 * 6 * 3.6e6 / 17.29e6, rel=1e-14)
     assert gcp["difference_pct"].startswith("-26.47")  # a number, whatever it begins with
-    for line in csv.reader(io.StringIO(written.as_csv(evil()))):
-        assert not any(cell.startswith(("=", "+", "@")) for cell in line)
 
 
 def test_markdown_takes_no_name_for_markup() -> None:

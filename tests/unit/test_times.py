@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 import click
 import pytest
 
-from counterflow.cli import cli
 from counterflow.cli._times import LocalTime, Time, moment
 from tests.support.command_line import parse
 
@@ -61,24 +60,6 @@ def test_what_is_no_time_is_refused_with_what_is_understood(text: str) -> None:
 def test_a_time_with_two_zones_is_refused(kind: Time | LocalTime) -> None:
     with pytest.raises(click.BadParameter, match="it has two zones"):
         kind.convert("2026-03-02T08:00+01:00 America/New_York", None, None)
-
-
-def _commands(command: click.Command, path: tuple[str, ...] = ()) -> list[tuple[tuple[str, ...], click.Command]]:
-    if not isinstance(command, click.Group):
-        return [(path, command)]
-    context = click.Context(command)
-    found = ((name, command.get_command(context, name)) for name in command.list_commands(context))
-    return [one for name, of in found if of for one in _commands(of, (*path, name))]
-
-
-def test_every_command_calls_a_period_the_same() -> None:
-    """A period is --from and --to of this grammar; nothing is called --since or --until."""
-    for path, command in _commands(cli):
-        for parameter in command.params:
-            assert not {"--since", "--until"} & set(parameter.opts), path
-            assert not isinstance(parameter.type, click.DateTime), path
-            if parameter.name in ("begin", "end"):
-                assert isinstance(parameter.type, Time), path
 
 
 @pytest.mark.parametrize(
