@@ -13,10 +13,11 @@ from counterflow.dashboards.definition import Chart, boards, charts, variables
 from counterflow.dashboards.frames import Result
 from counterflow.dashboards.macros import All, Range, bucket_s, expand
 from counterflow.dashboards.server import fetch
-from counterflow.dashboards.shapes import points, problems
+from counterflow.dashboards.shapes import points
 from counterflow.pipelines.landing.rollups import refresh
 from counterflow.schemas.definition import datasets
 from counterflow.stack.settings import StackSettings
+from tests.support.shapes import problems
 from tests.support.tables import empty_tables, insert
 
 END = datetime(2026, 5, 4, 12, tzinfo=UTC)
