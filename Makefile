@@ -145,12 +145,11 @@ sbom: setup ## what wheel, images and stack install from PyPI, Maven and npm, as
 	@$(RUN) counterflow.stack.sbom $(HOME_DIR)/sbom.json
 	@echo $(HOME_DIR)/sbom.json
 
-lint: setup ## ruff, mypy, import contracts, dashboards, dataset contracts
+lint: setup ## ruff, mypy, import contracts, dashboards
 	@.venv/bin/ruff check --quiet && .venv/bin/ruff format --quiet --check
 	@.venv/bin/mypy --no-error-summary
 	@.venv/bin/lint-imports --no-cache > .venv/lint-imports.log || { cat .venv/lint-imports.log; exit 1; }
 	@$(RUN) counterflow dev dashboards build --check
-	@$(RUN) counterflow dev schemas check
 
 golden: setup ## rewrite the expectations of the golden cases, and README's table of formats; review the difference; ARGS="nmon" for one format
 	@$(RUN) tests.golden.rewrite $(ARGS) && $(RUN) docs.generators.formats
@@ -160,9 +159,9 @@ docs: setup ## the documentation as a site below .counterflow/docs; a dead link 
 	@echo "read it: .venv/bin/python -m http.server --bind 127.0.0.1 --directory .counterflow/docs 8000"
 
 bench: setup ## measure; figures and method go to bench/RESULTS.md
-	@PATH="$(abspath $(dir $(UV))):$$PATH" $(RUN) bench $(ARGS)  # uv runs the peers
+	@$(RUN) bench $(ARGS)
 
-soak: setup ## half the full rate for MINUTES (30), judging memory and open files of every part; goes to bench/RESULTS.md
+soak: setup ## 20,000 records/s for MINUTES (30), judging memory and open files of every part; goes to bench/RESULTS.md
 	@SOAK_MINUTES=$(or $(MINUTES),30) $(RUN) bench soak
 
 up: setup ## start the one-machine stack

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 Status = Literal["pass", "warn", "fail", "unknown"]
 STATUSES: tuple[Status, ...] = ("pass", "unknown", "warn", "fail")
 """In the order in which a reader gets them: what calls for action comes last, where a terminal stops."""
+
+
+@dataclass(frozen=True)
+class Need:
+    """A missing input: a fact that a person knows, or a counter that was not collected; `text` is what provides it."""
+
+    kind: Literal["fact", "counter"]
+    text: str
 
 
 class Answer(NamedTuple):
@@ -24,7 +33,7 @@ class Answer(NamedTuple):
     why : the rule, or the reason of the status.
     source : where figure and rule come from.
     remedy : what to do; None where nothing is to be done.
-    needs : each missing input, with what it is and what provides it.
+    needs : each missing input by name.
     details : the numbers behind the figure, for programs.
     """
 
@@ -38,7 +47,7 @@ class Answer(NamedTuple):
     why: str | None
     source: str | None
     remedy: str | None
-    needs: Mapping[str, str] = {}
+    needs: Mapping[str, Need] = {}
     details: Mapping[str, Any] = {}
 
     @property

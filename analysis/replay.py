@@ -13,7 +13,6 @@ from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
 from counterflow.pipelines.jobs import all_jobs
 from counterflow.pipelines.rules import Rule, Verdict
-from counterflow.pipelines.rules.learned import Limit
 
 AnyRule = Rule[Any, Any, Any]
 
@@ -66,17 +65,17 @@ def _given(rule: AnyRule, columns: dict[str, Any], place: str) -> Given:
         raise CounterflowError(f"{place}: {error}", hint="fix or remove it", exit_code=2) from None
 
 
-def verdicts(rule: AnyRule, parameters: Any, rows: Iterable[Given]) -> Iterator[tuple[Given, Any, Verdict]]:
-    """Yield each interval with the state of its entity and the verdict on it."""
+def verdicts(rule: AnyRule, parameters: Any, rows: Iterable[Given]) -> Iterator[tuple[Given, Verdict]]:
+    """Yield each interval with the verdict on it."""
     states: dict[tuple[str, ...], Any] = {}
     for row in rows:
         states[row.entity], verdict = rule.judge(parameters, states.get(row.entity, rule.start), row.interval)
-        yield row, states[row.entity], verdict
+        yield row, verdict
 
 
 def replayed(rule: AnyRule, parameters: Any, rows: Iterable[Given]) -> Iterator[dict[str, Any]]:
     """Yield the columns to print of each interval, those of its verdict among them."""
-    for row, _, verdict in verdicts(rule, parameters, rows):
+    for row, verdict in verdicts(rule, parameters, rows):
         shown = row.shown
         shown["state"], shown["signal"], shown["stale"], shown["reason"], _ = verdict
         yield shown
@@ -84,18 +83,6 @@ def replayed(rule: AnyRule, parameters: Any, rows: Iterable[Given]) -> Iterator[
 
 def judged(rule: AnyRule, parameters: Any, rows: Iterable[Given]) -> Iterator[Judged]:
     """Yield each interval as a score needs it."""
-    for row, _, verdict in verdicts(rule, parameters, rows):
+    for row, verdict in verdicts(rule, parameters, rows):
         state, interval = str(verdict.state), row.interval
         yield Judged(row.entity[0], row.entity[1], interval.ts, interval.interval_s or 0.0, state, state in rule.alarms)
-
-
-def learned(rule: AnyRule, parameters: Any, rows: Iterable[Given]) -> Iterator[tuple[dict[str, Any], Limit, datetime]]:
-    """Yield the limit that a rule learned for each entity and configuration, and the end of the last interval of it."""
-    found: dict[Any, tuple[Limit, datetime]] = {}
-    for row, state, _ in verdicts(rule, parameters, rows):
-        limit = rule.learned(parameters, state)
-        if limit is not None:
-            found[row.entity, state.learned.configuration] = limit, row.interval.ts
-    for (entity, configuration), (limit, ts) in found.items():
-        names = (*zip(rule.entity, entity, strict=False), *zip(rule.configuration, configuration, strict=False))
-        yield dict(names), limit, ts

@@ -1,8 +1,8 @@
 """`make bench`: run every bench module, print its figures, and write bench/RESULTS.md.
 
-`python -m bench land rerun` runs some; figures of the others are kept from `bench/results.json`. A module prints its
-figures as JSON lines (`bench.figure.Figure.emit`); all its other output is shown as it runs.
-The figures of a bench are kept when a later one is interrupted.
+`python -m bench land look` runs some; figures of the others are kept from `bench/results.json`, as are those of a bench
+that is done when a later one is interrupted. A module prints its figures as JSON lines (`bench.figure.Figure.emit`);
+all its other output is shown as it runs. A figure that became twice as bad as the recorded one is reported.
 """
 
 from __future__ import annotations
@@ -21,66 +21,53 @@ from pathlib import Path
 from typing import Any
 
 from bench import model
-from bench.figure import REFERENCE_TASK_S, Figure, measured_commit
+from bench.figure import REFERENCE_TASK_S, Figure
 
 Result = dict[str, Any]
 """A figure, its bench, and on which day, commit and machine it was measured: a line of `results.json`."""
 
 FOLDER = Path(__file__).parent
-BENCHES = ("gate", "parse", "encode", "publish", "land", "line", "rerun", "panels", "look", "soak")
-RETIRED = {
-    "processors of the idle stack": "nobody sizes a machine by what it does when there is nothing to do",
-    "cold start of the stack": "a stack is started once; docs/guarantees.md times how soon it is back after a fault",
-    "a checkpoint": "its time follows from the state of a system, which is listed, and delays no result",
-    "2 cores over one, 16 partitions over one": "on two cores alone neither showed how a fleet grows",
-    "price of exactly once, of publishing and landing": "it is the product and cannot be switched off",
-    "the whole line over TLS": "a choice of security, not of speed; the ratio was that of one JVM and its ciphers",
-    "rates of single Flink jobs": "no job runs alone; `TaskManager, a record` has all together",
-    "rates of the rules": "a verdict costs 14 µs, and there is one for an entity and interval",
-    "nmon file to rows": "the jobs always run, so `the whole line, nmon` has that path; it was 5.7 MB/s and missed 12",
-    "land, beside clickhouse-connect": "the loop without a client's library is the faster peer, and stays",
-    "publish compressed files": "unpacking took 7 % of the agent's processor time, and files are packed anyway",
-    "audit of 100 million records": "4.2 s, while a minute would do",
-    "ad-hoc SQL": "two thirds of the time of DuckDB over Parquet; boards and panels show what users wait for",
-    "dashboards check": "a check of who changes dashboards, not of who uses them; 43 s",
-    "a report": "4.4 s for 28 charts, and 1.3 s until a browser shows them, far below what anybody notices",
-}
-"""Figures that are measured no more, with the reason."""
+RESULTS = FOLDER / "RESULTS.md"
+"""The page; its last section, which lists what is measured no more, is kept as it is."""
+BENCHES = ("parse", "publish", "land", "line", "panels", "look", "soak")
+MARGIN = 2.0
+"""Factor up to which a figure counts as unchanged, corrected by the speed of the machine."""
 
 
 def main(names: list[str]) -> int:
-    """Run the named benches (all without names); return 1 where one failed or a limit is not shown to be met."""
+    """Run the named benches (all without names); return 1 where one failed, became worse, or misses a limit."""
     if unknown := set(names) - set(BENCHES):
         print(f"no bench named {', '.join(sorted(unknown))}; there are {', '.join(BENCHES)}", file=sys.stderr)
         return 2
     # A shell starts background jobs with SIGINT ignored.
     for interruption in (signal.SIGINT, signal.SIGTERM):
         signal.signal(interruption, signal.default_int_handler)
-    store = FOLDER / "results.json"
-    results: list[Result] = json.loads(store.read_text())
-    failed, commit = [], measured_commit()
+    results: list[Result] = json.loads(model.RESULTS.read_text())
+    notes: dict[str, list[str]] = {"failed": [], "twice as bad as before": []}
+    of = {"at": f"{datetime.now(UTC):%Y-%m-%d}", "commit": _commit(), "machine": _machine()}
     for name in names or BENCHES:
         print(f"== {name}", flush=True)
         task_s = _fixed_task_s()
         figures, status = _run(name)
         task_s = max(task_s, _fixed_task_s())
         if status:
-            failed.append(name)
-        if figures:
-            of = {"bench": name, "at": f"{datetime.now(UTC):%Y-%m-%d}", "commit": commit, "machine": _machine()}
+            notes["failed"].append(name)
+        made: list[Result] = [{"bench": name, **of, "fixed_task_s": task_s, "figure": figure} for figure in figures]
+        before = {result["figure"]["measure"]: result for result in results}
+        notes["twice as bad as before"] += [new["figure"]["measure"] for new in made if _is_worse(before, new)]
+        if made:
             kept = [result for result in results if result["bench"] != name]
-            made = [{**of, "fixed_task_s": task_s, "figure": figure} for figure in figures]
             results = sorted([*kept, *made], key=lambda result: BENCHES.index(result["bench"]))
-        store.write_text("[\n" + ",\n".join(json.dumps(result) for result in results) + "\n]\n")
-        (FOLDER / "RESULTS.md").write_text(_page(results))
+        model.RESULTS.write_text("[\n" + ",\n".join(json.dumps(result) for result in results) + "\n]\n")
+        RESULTS.write_text(_page(results))
     model.PAGE.write_text(model.page(model.PAGE.read_text()))
     met = [(r["figure"]["measure"], Figure(**r["figure"]).met(r["fixed_task_s"])) for r in results]
-    missed = [measure for measure, answer in met if answer == "no"]
-    unclear = [measure for measure, answer in met if answer == "unknown"]
-    for what, which in (("failed", failed), ("limit missed", missed), ("not decided, the machine is slow", unclear)):
+    notes["limit missed"] = [measure for measure, answer in met if answer == "no"]
+    notes["not decided, the machine is slow"] = [measure for measure, answer in met if answer == "unknown"]
+    for what, which in notes.items():
         if which:
             print(f"{what}: {', '.join(which)}", file=sys.stderr)
-    return 1 if failed or missed or unclear else 0
+    return 1 if any(notes.values()) else 0
 
 
 def _run(name: str) -> tuple[list[dict[str, Any]], int]:
@@ -109,11 +96,25 @@ def _run(name: str) -> tuple[list[dict[str, Any]], int]:
     return figures, process.returncode
 
 
+def _is_worse(before: dict[str, Result], new: Result) -> bool:
+    """Return whether a figure is worse than the recorded one by more than the margin."""
+    old = before.get(new["figure"]["measure"])
+    if old is None:
+        return False
+    then, now = (Figure(**result["figure"]).at_reference(result["fixed_task_s"]) for result in (old, new))
+    is_rate = new["figure"]["limit"].startswith(">=")
+    return now * MARGIN < then if is_rate else now > MARGIN * then
+
+
+def _commit() -> str:
+    """Return the commit that is measured, with `-dirty` where tracked files differ from it."""
+    git = ["git", "describe", "--always", "--dirty", "--abbrev=12"]
+    return subprocess.check_output(git, cwd=FOLDER, text=True).strip()
+
+
 def _machine() -> str:
-    model = next(
-        (line.split(":")[1].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if "model name" in line),
-        platform.machine(),
-    )
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    model = next((line.split(":")[1].strip() for line in lines if "model name" in line), platform.machine())
     return f"{os.cpu_count()} cores {model}, Python {platform.python_version()}"
 
 
@@ -152,8 +153,8 @@ def _page(results: Sequence[Result]) -> str:
         lines.append(f"| {figure.measure} | {' | '.join(shown)} |")
         where = f"`bench/{result['bench']}.py`, {result['at']}, {result['commit']}, {result['machine']}"
         methods.append(f"- **{figure.measure}** ({where}): {figure.method}")
-    retired = [f"- **{measure}**: {reason}." for measure, reason in RETIRED.items()]
-    return "\n".join([*lines, "", "## Method", "", *methods, "", "## Retired", "", *retired, ""])
+    _, retired, reasons = RESULTS.read_text().partition("## Retired")
+    return "\n".join([*lines, "", "## Method", "", *methods, "", retired + reasons])
 
 
 def _n(value: float) -> str:

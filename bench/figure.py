@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Literal
 
 # CPU seconds of `make bench`'s fixed task on the machine that limits are stated for: two cores of an AMD EPYC.
@@ -36,9 +34,12 @@ class Figure:
         """
         if self._keeps(self.value):
             return "yes"
-        slower = max(1.0, task_s / REFERENCE_TASK_S)
-        at_reference = self.value * slower if self.limit.startswith(">=") else self.value / slower
-        return "unknown" if self._depends_on_speed and self._keeps(at_reference) else "no"
+        return "unknown" if self._keeps(self.at_reference(max(task_s, REFERENCE_TASK_S))) else "no"
+
+    def at_reference(self, task_s: float) -> float:
+        """Return the value on the machine of the limits, where one that does the fixed task in `task_s` measured it."""
+        slower = task_s / REFERENCE_TASK_S if self._depends_on_speed else 1.0
+        return self.value * slower if self.limit.startswith(">=") else self.value / slower
 
     def _keeps(self, value: float) -> bool:
         relation, bound = self.limit.split()
@@ -54,9 +55,3 @@ class Figure:
         """Print the figure as one line of JSON."""
         given = {name: value for name, value in asdict(self).items() if value is not None}
         print(json.dumps({"figure": given}), flush=True)
-
-
-def measured_commit() -> str:
-    """Return the commit that is measured, with `-dirty` where tracked files differ from it."""
-    git = ["git", "describe", "--always", "--dirty", "--abbrev=12"]
-    return subprocess.check_output(git, cwd=Path(__file__).parent, text=True).strip()

@@ -5,6 +5,7 @@ The values are generated, not measured: they drift in a plausible range and comp
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -15,8 +16,8 @@ from counterflow.base.clickhouse import ClickHouse
 from counterflow.pipelines.landing.rollups import refresh
 from counterflow.stack.settings import StackSettings
 
-SYSTEMS, DAYS, INTERVAL_S = 50, 30, 15
-MANY, METRICS = 1_000, 3
+SYSTEMS, DAYS, INTERVAL_S = 50, int(os.environ.get("DAYS", "30")), 15
+MANY, METRICS = int(os.environ.get("MANY", "1000")), 3
 """Systems of the year, and the counters of each in the hourly rollup."""
 
 _FRESH_PARTS = 8

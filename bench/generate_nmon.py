@@ -9,13 +9,11 @@ processors; DISKXFER = DISKRIO + DISKWIO = transfers of DISKBSIZE KB; the load s
 
 from __future__ import annotations
 
-import argparse
 import math
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import BinaryIO
 
 START = datetime(2026, 3, 2, 8, 0, 0)  # noqa: DTZ001 - a recording has local times
@@ -304,22 +302,3 @@ def _join(figures: object, decimals: int) -> str:
 
 def _date(when: datetime) -> str:
     return f"{when.day:02d}-{MONTHS[when.month - 1]}-{when.year}"
-
-
-def main() -> None:
-    """Write a recording to a file."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    shape = Shape()
-    for name in ("snapshots", "interval", "disks", "logical", "virtual", "processes", "seed"):
-        parser.add_argument(f"--{name}", type=int, default=getattr(shape, name))
-    parser.add_argument("--entitled", type=float, default=shape.entitled)
-    parser.add_argument("--host", default=shape.host)
-    parser.add_argument("path", type=Path)
-    arguments = vars(parser.parse_args())
-    path: Path = arguments.pop("path")
-    with path.open("wb") as out:
-        generate(out, Shape(**arguments))
-
-
-if __name__ == "__main__":
-    main()

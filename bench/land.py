@@ -1,33 +1,37 @@
-"""Rows landed a second, beside a plain consume-and-POST loop; bytes of a value on disk, everything included."""
+"""Rows landed a second, beside a plain consume-and-POST loop; bytes of a value on disk, everything included.
+
+ROWS in the environment sets how many, at least 1,000.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-import random
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable
+from datetime import datetime
 
 import orjson
 from confluent_kafka import Consumer, Producer
 
 from bench.figure import Figure
+from bench.records import framed, records
 from bench.stack import cpu_s, running
 from counterflow.base.clickhouse import ClickHouse
+from counterflow.collectors.agent.publisher import PRODUCER
 from counterflow.pipelines.landing.rollups import refresh
 from counterflow.pipelines.landing.writer import SETTINGS
 from counterflow.schemas.clickhouse_insert import insert
 from counterflow.schemas.definition import datasets
 from counterflow.stack.settings import StackSettings
-from tests.support.frames import frames
 
-ROWS = 1_500_000
+ROWS = int(os.environ.get("ROWS", "1500000"))
 SYSTEMS, DISKS = 20, 50
 INTERVALS_S = (60, 15)
 DISK = datasets()["disk"]
+MEASURED = [name for name, column in DISK.columns.items() if column.type == "Float64"]
 TABLES = ("disk", "metric_1h", "ledger")
 
 
@@ -65,58 +69,21 @@ def main() -> None:
         Figure(name, round(sum(tables.values()), 2), "bytes", "<= 2", method).emit()
 
 
-def records(interval_s: int) -> Iterator[dict[str, object]]:
-    """Yield disk records as an agent makes them from nmon: rates of one decimal times the interval."""
-    chance = random.Random(7)
-    disks = [
-        (f"lpar{s:02}", f"hdisk{d}", chance.random() < 1 / 3, chance.lognormvariate(4, 1), chance.uniform(4, 64))
-        for s in range(SYSTEMS)
-        for d in range(DISKS)
-    ]
-    drift = [1.0] * len(disks)
-    begin = datetime(2026, 11, 20, tzinfo=UTC)
-    for sample in range(ROWS // len(disks)):
-        ts = f"{begin + timedelta(seconds=interval_s * sample):%Y-%m-%dT%H:%M:%SZ}"
-        for n, (system, disk, idle, level, kb) in enumerate(disks):
-            drift[n] = min(4.0, max(0.1, drift[n] * chance.uniform(0.9, 1.11)))
-            reads = 0.0 if idle else round(level * drift[n], 1)
-            writes = round(reads * 0.4, 1)
-            yield {
-                "ts": ts, "interval_s": interval_s, "system": system, "source": "nmon", "agent_id": "bench",
-                "seq": sample * len(disks) + n + 1, "boot_id": f"{system}-1", "collected_at": ts, "disk": disk,
-                "device_type": "disk", "leaf": True, "busy_pct": min(100.0, round(reads / 10, 1)),
-                "reads": round(reads * interval_s, 1), "writes": round(writes * interval_s, 1),
-                "transfers": round((reads + writes) * interval_s, 1),
-                "read_kb": round(reads * kb, 1) * interval_s, "written_kb": round(writes * kb, 1) * interval_s,
-                "service_ms": round(chance.uniform(0.2, 2), 1) if reads else 0.0,
-                "read_service_ms": round(chance.uniform(0.2, 2), 1) if reads else 0.0,
-                "write_service_ms": round(chance.uniform(0.2, 2), 1) if reads else 0.0,
-                "wait_ms": round(chance.uniform(0, 0.3), 1) if reads else 0.0,
-            }  # fmt: skip
-
-
 def publish(settings: StackSettings, interval_s: int) -> tuple[int, int]:
     """Return the bytes and the measured values that were published."""
-    producer = Producer(
-        {**settings.kafka("admin").client, "transactional.id": "bench", "linger.ms": 20,
-         "compression.type": "lz4", "queue.buffering.max.messages": 200_000}
-    )  # fmt: skip
-    measured = [name for name, column in DISK.columns.items() if column.type == "Float64"]
+    producer = Producer({**settings.kafka("admin").client, **PRODUCER, "transactional.id": "bench"})
     producer.init_transactions()
+    producer.begin_transaction()
     size = values = 0
-    rows = 0
-    for found in frames(DISK.dataset, records(interval_s)):
-        if rows >= 50_000 or not size:
-            if size:
-                producer.commit_transaction()
-            producer.begin_transaction()
-            rows = 0
-        value = orjson.dumps(found)
-        rows += found["frame_rows"]
-        size += len(value)
-        values += sum(value is not None for name in measured for value in found.get(name, ()))
-        producer.produce(DISK.topic, value, key=found["system"], partition=int(found["system"][4:]) % 4)
+    for number, message in enumerate(framed(records(SYSTEMS, DISKS, ROWS // (SYSTEMS * DISKS), interval_s)), 1):
+        frame = orjson.loads(message.value)
+        size += len(message.value)
+        values += sum(value is not None for name in MEASURED for value in frame.get(name, ()))
+        producer.produce(message.topic, message.value, message.key, int(frame["system"][4:]) % 4)
         producer.poll(0)
+        if number % (50_000 // DISKS) == 0:
+            producer.commit_transaction()
+            producer.begin_transaction()
     producer.commit_transaction()
     return size, values
 

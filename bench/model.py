@@ -22,22 +22,19 @@ _BEGIN, _END = "<!-- made by `make bench` -->", "<!-- end -->"
 
 @dataclass(frozen=True)
 class Measured:
-    """Rates of one core, and sizes of a row; each names the figure that it comes from."""
+    """Rates of one core, and sizes of a row."""
 
     rows_a_system_s: float
-    """bench/generate_fleet.py: rows of its tables in an interval of 15 s; of rare rows, such as anomalies, none."""
     land_rows_core_s: float
-    """bench/land.py: rows/s over the 2 cores that lander, broker and engine share."""
     partition_rows_s: float
-    """bench/land.py: a quarter of the rows/s of four partitions. One alone takes more: the cores were the limit."""
+    """A quarter of the rows/s of four partitions. One alone takes more: the cores were the limit."""
     record_bytes: float
-    """bench/encode.py: JSON of a disk row in its frame, not compressed."""
+    """Of a disk row as JSON in its frame, not compressed."""
     task_manager_row_s: float
-    """bench/line.py: CPU s of the TaskManager for a row, with all jobs."""
     state_bytes: float
-    """bench/line.py: state of all jobs for a system at one interval a minute, times four for one in 15 s."""
+    """Of all jobs for a system."""
     row_bytes: float
-    """bench/land.py: stored bytes of a value at 15 s, rollup and ledger included, times the 10 values of a disk row."""
+    """Stored, rollup and ledger included."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +51,7 @@ class Assumed:
 
 @dataclass(frozen=True)
 class Plan:
-    """The needs of a fleet of `systems`. Bytes are those of all copies; Kafka's are not compressed.
-
-    One TaskManager suffices while `task_managers` is 1.
-    """
+    """The needs of a fleet of `systems`. Bytes are those of all copies; Kafka's are not compressed."""
 
     systems: int
     rows_s: float
@@ -69,16 +63,18 @@ class Plan:
     kafka_tb: float
 
 
-def measured(figures: dict[str, float]) -> Measured:
-    """Return the inputs of the model, from the figures by name."""
+def measured() -> Measured:
+    """Return the inputs of the model: the generated fleet's rows in 15 s, and figures of RESULTS.md."""
+    found = (result["figure"] for result in json.loads(RESULTS.read_text()))
+    figures: dict[str, float] = {figure["measure"]: figure["value"] for figure in found}
     return Measured(
         rows_a_system_s=fleet.rows_an_interval() / fleet.SYSTEMS / fleet.INTERVAL_S,
         land_rows_core_s=figures["land"] / 2,
         partition_rows_s=figures["land"] / 4,
         record_bytes=figures["a record in its frame"],
         task_manager_row_s=figures["TaskManager, a record"] / 1e6,
-        state_bytes=4 * 1000 * figures["state of all jobs, a system"],
-        row_bytes=10 * figures["stored value at 15 s, table, rollup and ledger"],
+        state_bytes=4 * 1000 * figures["state of all jobs, a system"],  # measured at one interval a minute
+        row_bytes=10 * figures["stored value at 15 s, table, rollup and ledger"],  # 10 values of a disk
     )
 
 
@@ -101,15 +97,9 @@ def plan(systems: int, m: Measured, a: Assumed = Assumed()) -> Plan:
     )
 
 
-def figures() -> dict[str, float]:
-    """Return every measured figure by name."""
-    found = (result["figure"] for result in json.loads(RESULTS.read_text()))
-    return {figure["measure"]: figure["value"] for figure in found}
-
-
 def table(fleets: tuple[int, ...] = FLEETS) -> str:
     """Return the plans as a table in Markdown, a column per fleet."""
-    plans = [plan(systems, measured(figures())) for systems in fleets]
+    plans = [plan(systems, measured()) for systems in fleets]
     rows = [
         ("systems", [f"{p.systems:,}" for p in plans]),
         ("rows/s", [f"{p.rows_s:,.0f}" for p in plans]),

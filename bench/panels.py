@@ -1,6 +1,7 @@
 """Times of the queries of boards, as Grafana sends them: each alone, and all that a board sends as it opens.
 
-Thirty days of a fleet, and a year of 1,000 systems. Drawing in the browser is not included: there is no Grafana here.
+Thirty days of a fleet, and a year of 1,000 systems: DAYS and MANY in the environment set other numbers. Drawing in the
+browser is not included: there is no Grafana here.
 """
 
 from __future__ import annotations

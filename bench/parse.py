@@ -1,29 +1,34 @@
-"""Recordings to records and to encoded frames: nmon of AIX, beside pyNmonAnalyzer, and job counters of IBM i."""
+"""Recordings to records and to encoded frames: nmon of AIX, and job counters of IBM i; one record to a frame.
+
+SNAPSHOTS, INTERVALS and RECORDS in the environment set how much is generated.
+"""
 
 from __future__ import annotations
 
 import os
 import resource
-import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from datetime import UTC
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.encode import framed
+from bench import generate_collection_services as jobs
 from bench.figure import Figure
-from bench.generate_collection_services import Shape as JobsShape
-from bench.generate_collection_services import generate as generate_jobs
 from bench.generate_nmon import Shape, generate
+from bench.records import framed, records
 from counterflow.collectors.reading import read_each
-from counterflow.collectors.records import Item, singly
+from counterflow.collectors.records import Item, Record, singly
 
-SNAPSHOTS, INTERVALS = 1440, 96
-PEER = ["uvx", "--from", "pyNmonAnalyzer==1.0.9", "--with", "numpy<2", "--with", "matplotlib", "pyNmonAnalyzer"]
-PEER_SECONDS = 120
+SNAPSHOTS = int(os.environ.get("SNAPSHOTS", "1440"))
+INTERVALS = int(os.environ.get("INTERVALS", "96"))
+RECORDS, DISKS, ROUNDS = int(os.environ.get("RECORDS", "100000")), 1_200, 5
+UNIT = "MB a core-second"
+_TAGS = ("system", "source", "boot_id", "disk", "device_type")
 
 
 class Parsed(NamedTuple):
@@ -35,15 +40,11 @@ class Parsed(NamedTuple):
 
 def parse(path: Path, to: str) -> None:
     """Parse a file, and what belongs to it, into tables, records or frames; print CPU seconds and peak memory."""
-    before = os.times()
+    begin = time.process_time()
     items: Iterator[Item] = (item for found in read_each(path, UTC, "BENCH") for item in found.items)
     for _ in framed(items) if to == "frames" else singly(items) if to == "records" else items:
         pass
-    after = os.times()
-    print(
-        after.user + after.system - before.user - before.system,
-        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-    )
+    print(time.process_time() - begin, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
 def measure(to: str, *paths: Path) -> Parsed:
@@ -53,68 +54,68 @@ def measure(to: str, *paths: Path) -> Parsed:
     return Parsed(sum(path.stat().st_size for path in paths) / 1e6 / float(cpu), float(resident))
 
 
-def peer(path: Path, folder: Path) -> float | None:
-    """Return MB a CPU second of pyNmonAnalyzer writing its CSV files, or None where it is not available.
-
-    Its exit status is ignored: it is 1 even after success.
-    """
-    if shutil.which(PEER[0]) is None:
-        return None
-    subprocess.run([*PEER, "-h"], capture_output=True, timeout=300, check=False)  # fetched before it is timed
-    before = os.times()
-    try:
-        subprocess.run(
-            [*PEER, "-c", "-i", str(path), "-o", str(folder)], capture_output=True, timeout=PEER_SECONDS, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return None
-    after = os.times()
-    if not any(folder.rglob("*.csv")):
-        return None
-    cpu = after.children_user + after.children_system - before.children_user - before.children_system
-    return path.stat().st_size / 1e6 / cpu
-
-
 def main() -> None:
     """Print the figures."""
+    one = "CPU seconds of one process, start-up not included"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        whole, tenth = folder / "whole.nmon", folder / "tenth.nmon"
-        for path, snapshots in ((whole, SNAPSHOTS), (tenth, SNAPSHOTS // 10)):
-            with path.open("wb") as out:
-                generate(out, Shape(snapshots=snapshots))
-        records, frames, of_tenth = measure("records", whole), measure("frames", whole), measure("records", tenth)
-        of_peer = peer(tenth, folder / "csv")
-        mb = whole.stat().st_size / 1e6
-        shape = JobsShape(INTERVALS)
-        exports = generate_jobs(folder, shape)
-        jobs = measure("tables", *exports)
-        jobs_mb = sum(path.stat().st_size for path in exports) / 1e6
-    one = "CPU seconds of one process, user and system, start-up not included"
-    recording = f"generated AIX recording of {mb:.0f} MB, {SNAPSHOTS:,} snapshots, 1,200 disks, 28 processors; {one}"
-    unit = "MB a core-second"
+        recording, shape = folder / "aix.nmon", jobs.Shape(INTERVALS)
+        with recording.open("wb") as out:
+            generate(out, Shape(snapshots=SNAPSHOTS))
+        mb = recording.stat().st_size / 1e6
+        method = f"generated AIX recording of {mb:.0f} MB, {SNAPSHOTS:,} snapshots, 1,200 disks, 28 processors; {one}"
+        emit("nmon parse to encoded frames", measure("frames", recording), 80, None, f"{method}; checked and numbered")
+        emit("nmon parse", measure("records", recording), 25, 200, f"{method}; every record made")
+        exports = jobs.generate(folder, shape)
+        mb = sum(path.stat().st_size for path in exports) / 1e6
+        method = f"generated QAPMJOBMI of {shape.intervals * shape.rows:,} rows in {shape.intervals} intervals, with "
+        method += f"QAPMJOBOS, {mb:.0f} MB, joined into tables; {one}"
+        emit("Collection Services parse", measure("tables", *exports), 15, 300, method)
+    encode()
+
+
+def emit(measure: str, parsed: Parsed, rate: int, resident_mib: int | None, method: str) -> None:
+    """Print the rate and, where it has a limit, the memory of a process that parsed."""
+    Figure(measure, round(parsed.rate, 1), UNIT, f">= {rate}", method).emit()
+    if resident_mib is not None:
+        resident = round(parsed.resident_mib, 1)
+        method = f"peak of the same process; {method}"
+        Figure(f"{measure}, memory", resident, "MiB resident", f"<= {resident_mib}", method).emit()
+
+
+def encode() -> None:
+    """Print what a record costs on its way to Kafka: our frames, checked, beside Influx line protocol."""
+    ways: dict[str, Callable[[list[Record]], list[bytes]]] = {
+        "ours": lambda made: [message.value for message in framed(made)],
+        "line protocol": lambda made: list(map(_line, made)),
+    }
+    least, messages = dict.fromkeys(ways, 1e9), {}
+    for _ in range(ROUNDS):
+        for name, way in ways.items():
+            made = list(records(1, DISKS, RECORDS // DISKS))
+            begin = time.process_time()
+            messages[name] = way(made)
+            least[name] = min(least[name], 1e6 * (time.process_time() - begin) / len(made))
+    sizes = {name: round(sum(map(len, found)) / len(made)) for name, found in messages.items()}
+    packed = {name: len(zlib.compress(b"\n".join(found), 1)) / len(made) for name, found in messages.items()}
+    size = {name: f"{sizes[name]} bytes ({packed[name]:.0f} packed by zlib -1)" for name in ways}
     method = (
-        f"{recording}: from bytes to checked, numbered and encoded frames; peak {frames.resident_mib:.0f} MiB resident"
+        f"{len(made):,} disk records: of {DISKS:,} disks an instant, as frames: numbered, checked by column, JSON of "
+        f"{size['ours']}, CPU time of one process, least of {ROUNDS}. Peer: the same fields as Influx line protocol, "
+        f"as Telegraf sends them, put together in Python, unchecked, of {size['line protocol']}."
     )
-    Figure("nmon parse to encoded frames", round(frames.rate, 1), unit, ">= 80", method).emit()
-    method = f"{recording}; every record made"
-    peer_text = (
-        "pyNmonAnalyzer 1.0.9 writing CSV, on a tenth of the snapshots (where ours is "
-        f"{of_tenth.rate:.1f}): CPU seconds of the whole process"
-    )
-    other = of_peer and round(of_peer, 1)
-    Figure("nmon parse", round(records.rate, 1), unit, ">= 25", method, peer_text, other).emit()
-    resident = round(records.resident_mib, 1)
-    method = f"peak of the same process; {method}"
-    Figure("nmon parse, memory", resident, "MiB resident", "<= 200", method).emit()
-    method = (
-        f"generated QAPMJOBMI of {shape.intervals * shape.rows:,} rows in {shape.intervals} intervals, with QAPMJOBOS, "
-        f"{jobs_mb:.0f} MB, joined into tables; {one}"
-    )
-    Figure("Collection Services parse", round(jobs.rate, 1), unit, ">= 15", method).emit()
-    method = f"peak of the same process; {method}"
-    resident = round(jobs.resident_mib, 1)
-    Figure("Collection Services parse, memory", resident, "MiB resident", "<= 300", method).emit()
+    peer = "line protocol"
+    other = round(least[peer], 2)
+    Figure("encode a record", round(least["ours"], 2), "us", f"<= {other:.2f}", method, peer, other).emit()
+    method = "Mean of the same records as JSON in their frames, beside line protocol; neither is compressed."
+    Figure("a record in its frame", sizes["ours"], "bytes", f"<= {sizes[peer]}", method, peer, sizes[peer]).emit()
+
+
+def _line(record: Record) -> bytes:
+    tags = ",".join(f"{name}={record.fields[name]}" for name in _TAGS)
+    values = ",".join(f"{name}={value}" for name, value in record.fields.items() if name not in _TAGS and name != "ts")
+    at = int(datetime.fromisoformat(record.fields["ts"]).timestamp() * 1e9)
+    return f"disk,{tags} {values} {at}".encode()
 
 
 if __name__ == "__main__":

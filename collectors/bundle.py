@@ -14,7 +14,7 @@ from counterflow.collectors.advice import advice
 from counterflow.collectors.formats import recognise
 from counterflow.collectors.reading import HEAD_BYTES, Faults, name_within, unrecognised
 from counterflow.collectors.records import Context, Record, Reject, Single, singly
-from counterflow.collectors.sources.wrapped import contents, wrapping
+from counterflow.collectors.sources.wrapped import contents
 from counterflow.collectors.text.lines import read_head
 
 _MOST_BYTES = 256 << 20
@@ -60,26 +60,18 @@ def why_unread(items: Sequence[Single]) -> str | None:
 def readable(path: Path) -> Iterator[File | Refused]:
     """Yield the file, or each within it."""
     try:
-        yield from _within(path)
+        with path.open("rb") as raw:
+            for member, stream, fault in contents(raw):
+                name = name_within(path, member)
+                if stream is None:
+                    yield Refused(name, fault.detail if fault else "it cannot be unpacked")
+                    continue
+                with stream:
+                    stream.seek(0)
+                    found = _text(name, stream.read(_MOST_BYTES + 1))
+                yield found._replace(fault=fault.detail) if fault is not None and isinstance(found, File) else found
     except OSError as error:
         yield Refused(str(path), why(error))
-
-
-def _within(path: Path) -> Iterator[File | Refused]:
-    with path.open("rb") as raw:
-        if wrapping(raw.read(HEAD_BYTES)) is None:
-            raw.seek(0)
-            yield _text(str(path), raw.read(_MOST_BYTES + 1))
-            return
-        for member, stream, fault in contents(raw):
-            name = name_within(path, member)
-            if stream is None:
-                yield Refused(name, fault.detail if fault else "it cannot be unpacked")
-                continue
-            with stream:
-                stream.seek(0)
-                found = _text(name, stream.read(_MOST_BYTES + 1))
-            yield found._replace(fault=fault.detail) if fault is not None and isinstance(found, File) else found
 
 
 def _text(name: str, content: bytes) -> File | Refused:

@@ -11,10 +11,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, Literal, NamedTuple
 
 from counterflow.collectors.records import Context, Fields, Format, Item, Position, Reason, Record, Reject, Table
-from counterflow.schemas.definition import Column, Dataset, Limit, datasets
+from counterflow.schemas.definition import Column, Limit, envelope
+from counterflow.schemas.definition import dataset as defined
 
 SLACK = 1.01
 """Figures are rounded, and clocks are read beside the counters: what exceeds a limit by this much is kept."""
@@ -96,7 +97,7 @@ class _Judged(NamedTuple):
 @cache
 def _judged(dataset: str) -> tuple[_Judged, ...]:
     """Return the columns of a dataset that have numbers, but for the envelope."""
-    found: Dataset | None = datasets().get(dataset)
+    found = defined(dataset)
     columns = found.columns if found is not None else {}
     return tuple(
         _Judged(name, column, -_BEYOND_ANY if column.signed else 0.0, column.signed and "kind" in columns)
@@ -108,8 +109,7 @@ def _judged(dataset: str) -> tuple[_Judged, ...]:
 @cache
 def _longest() -> float:
     """Return the longest interval that a sample may have unless its source states a longer one."""
-    column = datasets()["counter"].all_columns["interval_s"]
-    return min(limit.most for limit in column.limits)
+    return min(limit.most for limit in envelope("counter")["interval_s"].limits)
 
 
 @lru_cache(maxsize=64)
@@ -179,12 +179,16 @@ class _Judge:
                 left_out = True
             else:
                 fields = {name: kept for name, kept in fields.items() if name != judged.name}
+        if (beyond := _beyond_the_whole(record.dataset, fields)) is not None:
+            faults.append(beyond)
+            fields = {name: kept for name, kept in fields.items() if name not in _shares(record.dataset)}
         if left_out:
             self._left_out[_counted(record.dataset, record.fields)] += 1
         else:
             yield record if fields is record.fields else record._replace(fields=fields)
         if faults:
-            yield _reject(f"{_place(record.dataset, fields)}: {'; '.join(faults)}", record.fields, left_out)
+            detail = f"{_place(record.dataset, fields)}: {'; '.join(faults)}"
+            yield _reject(detail, record.fields, left_out, record.line)
 
     def table(self, table: Table) -> Iterator[Item]:
         shared, columns = table.shared, dict(table.columns)
@@ -212,6 +216,14 @@ class _Judge:
                 left_out |= nulls
             else:
                 columns[judged.name] = [None if at in nulls else value for at, value in enumerate(values)]
+        shares = {name: [*columns[name]] for name in _shares(table.dataset) if name in columns}
+        for at in range(table.rows if shares else 0):
+            row = {**shared, **{name: found[at] for name, found in columns.items()}}
+            if (beyond := _beyond_the_whole(table.dataset, row)) is not None:
+                faults.append(f"{_place(table.dataset, row)}: {beyond}")
+                for found in shares.values():
+                    found[at] = None
+        columns |= shares
         if not faults and shared is table.shared:
             yield table
             return
@@ -224,7 +236,7 @@ class _Judge:
         if not faults:
             return
         more = f"; and {len(faults) - _MOST_NAMED} more" if len(faults) > _MOST_NAMED else ""
-        yield _reject("; ".join(faults[:_MOST_NAMED]) + more, table.shared, not remaining.rows)
+        yield _reject("; ".join(faults[:_MOST_NAMED]) + more, table.shared, not remaining.rows, table.line)
 
     def _interval_is_impossible(self, fields: Row, faults: list[str]) -> bool:
         """Return whether the interval of a sample cannot be; the first row of the sample reports it."""
@@ -242,6 +254,19 @@ class _Judge:
         """Return a manifest without the rows that were left out."""
         left_out = self._left_out.pop(_counted(str(fields.get("counted")), fields), 0)
         return {**fields, "row_count": fields["row_count"] - left_out} if left_out else fields
+
+
+@cache
+def _shares(dataset: str) -> tuple[str, ...]:
+    definition = defined(dataset)
+    return definition.shares if definition else ()
+
+
+def _beyond_the_whole(dataset: str, row: Row) -> str | None:
+    """Return why the shares of one whole cannot be, None where they can; each may be a tick of 10 ms too large."""
+    known = {name: share for name in _shares(dataset) if (share := row.get(name)) is not None}
+    total, ticks_pct = sum(known.values()), len(known) / (row.get("interval_s") or 1.0)
+    return f"{' + '.join(known)} {total:.12g} is above 100 %" if total > 100 * SLACK + ticks_pct else None
 
 
 def _within(values: Sequence[Any], ceiling: float) -> bool:
@@ -280,12 +305,12 @@ def _computed_with_interval(dataset: str) -> frozenset[str]:
 
 def _place(dataset: str, fields: Row) -> str:
     """Return which row of a dataset it is: its key without system and time."""
-    definition = datasets()[dataset]
-    names = [str(fields[name]) for name in definition.key if name not in ("system", "ts") and fields.get(name)]
+    definition = defined(dataset)
+    key = definition.key if definition else ()
+    names = [str(fields[name]) for name in key if name not in ("system", "ts") and fields.get(name)]
     return " ".join([dataset, *names])
 
 
-def _reject(detail: str, fields: Row, none_kept: bool) -> Reject:
-    return Reject(
-        Reason.OUT_OF_RANGE, detail, "none" if none_kept else "part", system=fields.get("system"), ts=fields.get("ts")
-    )
+def _reject(detail: str, fields: Row, none_kept: bool, line: int) -> Reject:
+    kept: Literal["none", "part"] = "none" if none_kept else "part"
+    return Reject(Reason.OUT_OF_RANGE, detail, kept, line, system=fields.get("system"), ts=fields.get("ts"))

@@ -11,11 +11,10 @@ from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from counterflow.collectors.advice import advice
 from counterflow.collectors.formats import recognise
 from counterflow.collectors.records import Context, Item, Neighbour, Reason, Reject, Single, singly
 from counterflow.collectors.sources.files import unicode
-from counterflow.collectors.sources.wrapped import WITHIN, contents, wrapping
+from counterflow.collectors.sources.wrapped import WITHIN, contents
 from counterflow.collectors.text.lines import read_head
 
 HEAD_BYTES = 65_536
@@ -96,10 +95,6 @@ def read_each(
     reads all items of one file before it takes the next.
     """
     with path.open("rb") as raw:
-        if wrapping(raw.read(HEAD_BYTES)) is None:
-            file = unicode(name or str(path))
-            yield _contained(raw, Context(file, zone, system, date_order=date_order, at=at, beside=beside(path)))
-            return
         empty = True
         for member, stream, fault in contents(raw):
             empty = False
@@ -146,15 +141,8 @@ def beside(
             return None
         file = path.with_name(name)
         try:
-            stream: BinaryIO = file.open("rb")
-            if wrapping(stream.read(HEAD_BYTES)) is not None:
-                with stream:
-                    unpacked = _content(stream, "")
-                if unpacked is None:
-                    return None
-                stream = unpacked
-            stream.seek(0)
-            return Neighbour(stream, read_alone(file))
+            stream = _content(file, "")
+            return None if stream is None else Neighbour(stream, read_alone(file))
         except OSError:
             return None
 
@@ -173,10 +161,8 @@ def beside_content(
         name = _other(file, own, other)
         if name is None:
             return None
-        wanted = f"{folder}{slash}{name}"
         try:
-            with path.open("rb") as raw:
-                stream = _content(raw, wanted)
+            stream = _content(path, f"{folder}{slash}{name}")
         except OSError:
             return None
         return None if stream is None else Neighbour(stream)
@@ -184,12 +170,12 @@ def beside_content(
     return neighbour
 
 
-def _content(stream: BinaryIO, member: str) -> BinaryIO | None:
-    """Return one member of a wrapped file."""
-    with closing(contents(stream, member.__eq__)) as found:
+def _content(path: Path, member: str) -> BinaryIO | None:
+    """Return one member of a wrapped file, without a name its only content, or the file itself."""
+    with path.open("rb") as raw, closing(contents(raw, member.__eq__)) as found:
         for content in found:
             if content.stream is not None and content.member == member:
-                return content.stream
+                return path.open("rb") if content.stream is raw else content.stream
             if content.stream is not None:
                 content.stream.close()
     return None
@@ -205,6 +191,8 @@ def _other(name: str, own: str, other: str) -> str | None:
 
 def unrecognised(head: bytes) -> Reject:
     """Return the reject of a file that begins with `head` and that no format recognises."""
+    from counterflow.collectors.advice import advice  # its marks take as long as a small file
+
     if not head:
         return Reject(Reason.EMPTY_FILE, "the file is empty", "none")
     return Reject(Reason.NOT_THIS_FORMAT, f"not read, this is {advice(head)}", "none", raw=head)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from enum import StrEnum
 from typing import Any, BinaryIO, Literal, NamedTuple, Protocol
@@ -51,11 +51,13 @@ class Record(NamedTuple):
     """One row of a dataset, without the members that only the agent knows (agent_id, seq, collected_at, run).
 
     `fields` holds `ts` (ISO 8601 UTC with `Z`, interval end), `interval_s`, `system`, `source`, `boot_id` and the
-    dataset's columns; a null is left out. The receiver may add to the mapping.
+    dataset's columns; a null is left out. The receiver may add to the mapping. `line` is where it was read, 0 where the
+    format does not know it.
     """
 
     dataset: str
     fields: Fields
+    line: int = 0
 
     @property
     def rows(self) -> int:
@@ -72,12 +74,13 @@ class Table:
 
     `shared` holds the envelope members that all rows have in common. `columns` has an array of equal length for each
     column, with None where a value is missing. An array that stays the same from instant to instant is one tuple,
-    so that it is checked and encoded once; the receiver changes none.
+    so that it is checked and encoded once; the receiver changes none. `line` is that of a record.
     """
 
     dataset: str
     shared: Fields
     columns: Mapping[str, Sequence[Any]]
+    line: int = 0
 
     def __post_init__(self) -> None:
         """Raise ValueError where columns are not equally long."""
@@ -169,6 +172,17 @@ class Context:
 
 Single = Record | Reject | Position
 Item = Single | Table
+
+
+def placed(item: Item, line: int, offset: int) -> Item:
+    """Return an item with the line and the byte at which it was read."""
+    if isinstance(item, Record):
+        return item._replace(line=line)
+    if isinstance(item, Table):
+        return replace(item, line=line)
+    if isinstance(item, Reject):
+        item.line, item.byte_offset = line, offset
+    return item
 
 
 def singly(items: Iterable[Item]) -> Iterator[Single]:

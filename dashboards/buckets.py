@@ -13,7 +13,7 @@ from functools import cache
 
 from counterflow.dashboards.macros import replace
 from counterflow.schemas.definition import datasets
-from counterflow.schemas.migrations import schema
+from counterflow.schemas.migrations import schema, statements
 
 
 def usual_s(tables: Collection[str], counted: str | None = None) -> str | None:
@@ -81,9 +81,8 @@ def _behind(tables: frozenset[str]) -> frozenset[str]:
 @cache
 def _views() -> dict[str, frozenset[str]]:
     """Return the tables and views that each view reads."""
-    statements = [text for part in schema().parts for text in part.statements()]
+    found = [text for part in schema().parts.values() for text in statements(part)]
     made = (
-        (re.search(r"CREATE (?:OR REPLACE )?VIEW (?:IF NOT EXISTS )?counterflow\.(\w+)", one), one)
-        for one in statements
+        (re.search(r"CREATE (?:OR REPLACE )?VIEW (?:IF NOT EXISTS )?counterflow\.(\w+)", one), one) for one in found
     )
     return {name[1]: frozenset(re.findall(r"\bcounterflow\.(\w+)", one)) - {name[1]} for name, one in made if name}

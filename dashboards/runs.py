@@ -25,15 +25,15 @@ def overlaid(samples: str, value: str, each: Sequence[str]) -> str:
 WITH
   -- an array: a named query would run again wherever it is used
   (
-    SELECT groupArray((toString(run), toString(system), begin_ts, coalesce(end_ts, now64(3, 'UTC')), run_begin_ts))
+    SELECT groupArray((toString(run), toString(system), begin_ts, run_begin_ts, earliest_ts, latest_ts))
     FROM counterflow.run_span
     WHERE run IN (${{baseline:singlequote}}, ${{scenario:singlequote}})
   ) AS spans,
   runs AS
   (
     SELECT
-      arrayJoin(spans) AS span, span.1 AS run, span.2 AS system, span.3 AS begin_ts, span.4 AS end_ts,
-      span.5 AS run_begin_ts
+      arrayJoin(spans) AS span, span.1 AS run, span.2 AS system, span.3 AS begin_ts,
+      span.4 AS run_begin_ts, span.5 AS earliest_ts, span.6 AS latest_ts
   ),
   samples AS
   (
@@ -45,11 +45,10 @@ WITH
 {samples.strip()}
       )
       WHERE system IN (SELECT system FROM runs) AND ts > (SELECT min(begin_ts) FROM runs)
-        AND ts <= (SELECT max(end_ts) FROM runs) + toIntervalSecond(1) AND interval_s > 0
+        AND ts <= (SELECT max(latest_ts) FROM runs) AND interval_s > 0
     ) AS measured
     INNER JOIN runs USING (system)
-    WHERE ts > begin_ts AND ts <= end_ts + toIntervalSecond(1)
-      AND ts >= begin_ts + toIntervalMillisecond(toInt64(1000 * interval_s) - 1000)
+    WHERE ts > begin_ts AND ts <= latest_ts AND ts >= earliest_ts + toIntervalMillisecond(toInt64(1000 * interval_s))
   ),
   (
     SELECT greatest(1, max(usual_s), ceil(max(last_s) / {POINTS}))

@@ -101,8 +101,10 @@ def metrics(dataset: Dataset) -> list[str]:
 
 
 def table(dataset: Dataset) -> str:
+    """Return the CREATE TABLE; its comment makes a new version of the frames a new version of the schema."""
     lines = ",\n  ".join(_column(name, column) for name, column in dataset.all_columns.items())
     return f"""\
+-- Messages of the topic {dataset.topic}.
 CREATE TABLE IF NOT EXISTS counterflow.{dataset.dataset} {{on_cluster}}
 (
   {lines},

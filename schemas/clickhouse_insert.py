@@ -6,24 +6,22 @@ from functools import cache
 
 from counterflow.schemas.definition import Column, Dataset, datasets
 
-DATABASE = "counterflow"
-
 
 @cache
-def insert(dataset: str, database: str = DATABASE) -> str:
-    """Return the statement that inserts messages of a dataset's topic, joined by newlines, into a table of `database`.
+def insert(dataset: str) -> str:
+    """Return the statement that inserts messages of a dataset's topic, joined by newlines.
 
     A message of a counter is a frame (schemas/frame.py), whose arrays become rows; a message of a result is a row.
     """
     found = datasets()[dataset]
     if found.role == "result":
-        return insert_rows(dataset, database)
-    return f"{_exploded(found, f'input({_structure(found)})', database)}\nFORMAT JSONEachRow"
+        return insert_rows(dataset)
+    return f"{_exploded(found, f'input({_structure(found)})')}\nFORMAT JSONEachRow"
 
 
-def insert_rows(dataset: str, database: str = DATABASE) -> str:
+def insert_rows(dataset: str) -> str:
     """Return the statement that inserts rows of a dataset as JSON, one a line."""
-    return f"INSERT INTO {database}.{dataset} FORMAT JSONEachRow"
+    return f"INSERT INTO counterflow.{dataset} FORMAT JSONEachRow"
 
 
 def insert_files(dataset: str, files: str) -> str:
@@ -32,7 +30,7 @@ def insert_files(dataset: str, files: str) -> str:
     return _exploded(found, f"file('{files}', 'JSONEachRow', {_structure(found)})")
 
 
-def _exploded(dataset: Dataset, frames: str, database: str = DATABASE) -> str:
+def _exploded(dataset: Dataset, frames: str) -> str:
     """Return the INSERT of the rows of frames.
 
     A column that a frame leaves out is an empty array, which is filled up with nulls to the length of the others.
@@ -45,7 +43,7 @@ def _exploded(dataset: Dataset, frames: str, database: str = DATABASE) -> str:
         for name, column in own.items()
     ]
     return (
-        f"INSERT INTO {database}.{dataset.dataset} ({', '.join(f'`{name}`' for name in dataset.all_columns)})\n"
+        f"INSERT INTO counterflow.{dataset.dataset} ({', '.join(f'`{name}`' for name in dataset.all_columns)})\n"
         f"SELECT {', '.join(selected)}\n"
         f"FROM {frames}\n"
         f"ARRAY JOIN arrayEnumerate(`{first}`) AS place, {', '.join(joined)}"

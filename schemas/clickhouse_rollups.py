@@ -12,21 +12,21 @@ MARGIN_S = 150
 repeats it. What was touched this long before the progress is computed again."""
 
 
-def statements(dataset: Dataset, database: str) -> Iterator[str]:
+def statements(dataset: Dataset) -> Iterator[str]:
     """Yield the statements that compute the hours of a dataset that are due; each replaces what it computed before.
 
     Parameters of each statement are the `systems`, Array(String), and the range of hours after `since` and up to
     `until`, DateTime.
     """
     if dataset.instance:
-        yield _metric_1h(dataset, database)
+        yield _metric_1h(dataset)
     if dataset.dataset == "system_cpu":
-        yield _processor_load_1h(database)
+        yield _processor_load_1h()
     if dataset.dataset == "manifest":
-        yield _arrival(database)
+        yield _arrival()
 
 
-def _metric_1h(dataset: Dataset, database: str) -> str:
+def _metric_1h(dataset: Dataset) -> str:
     """It groups the rows first, so that each is read once whatever the number of its columns.
 
     A column without a value gets a row as well: it replaces what was computed before its values became null.
@@ -37,7 +37,7 @@ def _metric_1h(dataset: Dataset, database: str) -> str:
     )
     groups = ", ".join(["system", "entity", "hour", *map(quoted, dataset.metric)])
     return f"""\
-INSERT INTO {database}.metric_1h (metric, system, instance, ts, n, total, lo, hi, computed_at)
+INSERT INTO counterflow.metric_1h (metric, system, instance, ts, n, total, lo, hi, computed_at)
 SELECT
   metric, system, entity, hour, state.1, ifNull(state.2, 0), ifNull(state.3, 0), ifNull(state.4, 0), now64(3, 'UTC')
 FROM
@@ -46,8 +46,8 @@ FROM
   FROM
   (
     SELECT *, {instance_of(dataset)} AS entity, {HOUR} AS hour
-    FROM {database}.{dataset.dataset} FINAL
-    WHERE {_touched(dataset.dataset, database)}
+    FROM counterflow.{dataset.dataset} FINAL
+    WHERE {_touched(dataset.dataset)}
   )
   GROUP BY {groups}
 )
@@ -56,49 +56,49 @@ ARRAY JOIN
   states AS state"""
 
 
-def _processor_load_1h(database: str) -> str:
+def _processor_load_1h() -> str:
     known = "interval_s > 0 AND busy_pct IS NOT NULL"
     return f"""\
-INSERT INTO {database}.processor_load_1h (system, engine_type, ts, seconds, busy_pct_s, busy_pct_max, computed_at)
+INSERT INTO counterflow.processor_load_1h (system, engine_type, ts, seconds, busy_pct_s, busy_pct_max, computed_at)
 SELECT
   system, engine_type, {HOUR} AS hour,
   ifNull(sumIf(interval_s, {known}), 0), ifNull(sumIf(busy_pct * interval_s, {known}), 0),
   ifNull(maxIf(busy_pct, {known}), 0), now64(3, 'UTC')
-FROM {database}.processor_load
-WHERE {_touched("system_cpu", database)}
+FROM counterflow.processor_load
+WHERE {_touched("system_cpu")}
 GROUP BY system, engine_type, hour"""
 
 
-def _arrival(database: str) -> str:
+def _arrival() -> str:
     delay = "greatest(0, toFloat64(m.landed_at) - toFloat64(m.collected_at))"
     return f"""\
-INSERT INTO {database}.arrival
+INSERT INTO counterflow.arrival
   (hour, dataset, system, intervals, row_count, delay_s, longest_s, newest_ts, collected_at, landed_at, computed_at)
 SELECT
   {HOUR} AS hour, counted, system, count(), sum(m.row_count), sum({delay}), max({delay}), max(ts),
   max(m.collected_at), max(m.landed_at), now64(3, 'UTC')
-FROM {database}.manifest AS m FINAL
-WHERE {_touched("manifest", database)}
+FROM counterflow.manifest AS m FINAL
+WHERE {_touched("manifest")}
 GROUP BY hour, counted, system"""
 
 
-def due(database: str) -> str:
+def due() -> str:
     """Return the FROM and WHERE of the hours that were touched since they were computed, with `done`, the progress."""
     return f"""\
-FROM {database}.hour_touched
+FROM counterflow.hour_touched
 LEFT JOIN
 (
   SELECT dataset, system, max(touched_to) - toIntervalSecond({MARGIN_S}) AS done
-  FROM {database}.rollup_progress
+  FROM counterflow.rollup_progress
   GROUP BY dataset, system
 ) AS progress USING (dataset, system)
 WHERE touched_at > done"""
 
 
-def _touched(dataset: str, database: str) -> str:
+def _touched(dataset: str) -> str:
     """Return the predicate on rows of hours that are due; its first two terms only spare reading others."""
     hours = (
-        f"{due(database)} AND dataset = '{dataset}' AND system IN {{systems:Array(String)}} "
+        f"{due()} AND dataset = '{dataset}' AND system IN {{systems:Array(String)}} "
         "AND hour > {since:DateTime('UTC')} AND hour <= {until:DateTime('UTC')}"
     )
     return f"""\

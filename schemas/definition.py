@@ -120,6 +120,7 @@ class Dataset(Strict):
     last. `instance` is the key column that names the measured object in the rollup by hour (none: no
     rollup; a result has none, since a view sees every version of a replaced row). `metric` lists the columns that name
     the metric there if the table is long (a `value` of many counters) instead of wide.
+    `shares` are columns that are parts of one whole: together they are at most 100 %.
     `ordered` is for a result that a rule judges: Kafka partitions by the whole key, so the topic has only one
     partition, in which the intervals of an entity stay in order.
     `columns` are the dataset's own; `all_columns` adds the envelope of the role. `watched` lists the metrics that
@@ -135,6 +136,7 @@ class Dataset(Strict):
     source: str | None = None
     instance: str | None = None
     metric: tuple[str, ...] = ()
+    shares: tuple[str, ...] = ()
     version: int = 2
     ordered: bool = False
     watched: Watched | None = None
@@ -178,6 +180,7 @@ class Dataset(Strict):
         watched = self.watched.columns if self.watched else set()
         mistakes = [
             *(f"key column `{name}` is not a column" for name in named if name not in known),
+            *(f"share `{name}` is not a column" for name in self.shares if name not in known),
             *(f"watched column `{name}` is not a column" for name in sorted(watched - known.keys())),
             *(f"key column `{name}` may be null" for name in named if name in known and known[name].null_when),
             *(
@@ -216,6 +219,13 @@ def envelope(role: str) -> dict[str, Column]:
 
 
 @cache
+def dataset(name: str) -> Dataset | None:
+    """Return one definition, None where there is none: who reads a file needs few of them."""
+    path = FOLDER / "datasets" / f"{name}.yaml"
+    return Dataset.model_validate(load_yaml(path.read_text(encoding="utf-8"))) if path.exists() else None
+
+
+@cache
 def datasets() -> dict[str, Dataset]:
     """Return all definitions by name, sorted.
 
@@ -227,7 +237,8 @@ def datasets() -> dict[str, Dataset]:
     mistakes: list[str] = []
     for path in sorted((FOLDER / "datasets").glob("*.yaml")):
         try:
-            definition = Dataset.model_validate(load_yaml(path.read_text(encoding="utf-8")))
+            definition = dataset(path.stem)
+            assert definition is not None  # noqa: S101 - its file exists
             if definition.dataset != path.stem:
                 mistakes.append(f"{path.name}: dataset is `{definition.dataset}`, the file is `{path.stem}.yaml`")
             found[definition.dataset] = definition

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel
 
-from counterflow.analysis.answer import Answer
+from counterflow.analysis.answer import Answer, Need
 from counterflow.analysis.checks import checks
 from counterflow.analysis.checks.definition import Check, CheckFigure, CheckOutcome, Subject, Value, evaluate
 from counterflow.analysis.checks.facts import INSTANCES, Facts, System
@@ -115,7 +115,10 @@ def _answer(system: str, check: Check, entity: str | None, outcome: CheckOutcome
         "note": figure.note if figure else "",
         "inputs": origins,
     }
-    needs = {name: "; ".join(filter(None, (why, known_inputs()[name]))) for name, why in outcome.needs.items()}
+    needs = {}
+    for name, why in outcome.needs.items():
+        kind: Literal["fact", "counter"] = "counter" if name in collected() else "fact"
+        needs[name] = Need(kind, "; ".join(filter(None, (why, known_inputs()[name]))))
     remedy = check.advice if warns else None
     judged = "rule", system, check.name, entity, outcome.status, warns
     compared = _compared(check, figure) if figure else None

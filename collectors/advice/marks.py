@@ -93,7 +93,7 @@ TEXTS = (
         "a list of an HMC, which links to the metrics",
         "fetch each document that a `link` in it has as `href`, and give those of ProcessedMetrics",
     ),
-    _text(r"\A\s*<\?xml[^>]*>\s*(?:<!DOCTYPE sysstat\b[^>]*>\s*)?<sysstat\b|\A\s*<sysstat\b", "XML of sadf -x", _SADF),
+    _text(r"\A\s*<\?xml[^>]*>\s*(?:<!DOCTYPE [^>]*>\s*)?<sysstat\b|\A\s*<sysstat\b", "XML of sadf -x", _SADF),
     _text(r"\A\s*(?:<\?xml[^>]*>\s*)?(?:<!DOCTYPE svg\b[^>]*>\s*)?<svg\b", "a picture in SVG", _PICTURE),
     _text(
         r"\A\s*(?:<\?xml[^>]*>\s*)?<(?:\w+:)?HttpErrorResponse\b",

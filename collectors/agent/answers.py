@@ -10,9 +10,8 @@ from counterflow.collectors.agent.checkpoint import StreamCheckpoint, check
 from counterflow.collectors.agent.config import System
 from counterflow.collectors.agent.envelope import Origin, utc_now
 from counterflow.collectors.agent.live import format_name, read_answer, stream_id
-from counterflow.collectors.agent.publisher import Stopped, TransactionLost
 from counterflow.collectors.agent.transaction import Transaction
-from counterflow.collectors.records import Position, Reason, Record, Reject
+from counterflow.collectors.records import Position, Reason, Record, Reject, Table
 from counterflow.collectors.sources.polling.batch import Batch, Cursor
 
 log = structlog.get_logger()
@@ -35,34 +34,30 @@ def send_labels(source: System, transaction: Transaction) -> None:
 def send_answer(source: System, batch: Batch, transaction: Transaction) -> None:
     """Send the records of an answer, with the position that it reaches and the state that its format keeps.
 
-    Raises
-    ------
-    TransactionLost : the format failed, or left a state that no checkpoint can keep; the batch carries the reason, and
-        the next attempt sends only that.
+    Where the format fails, or leaves a state that no checkpoint can keep, the answer is refused as a whole.
     """
     place, group = stream_id(source, batch.stream), stream_id(source, batch.group)
     known = transaction.stream(group)
     state = copy.deepcopy(known.state) if known else {}
     origin = Origin(batch.origin, format_name(source), source.system, source.run)
     transaction.frames.collected_at = utc_now()
-    if batch.trouble is not None:
-        trouble = Reject(Reason.UNREADABLE, batch.trouble, "none", section=batch.table, raw=batch.body)
-        transaction.reject(trouble, source, origin)
-    elif batch.is_answer:
+    items: list[Record | Table | Reject] = []
+    trouble = batch.trouble
+    if batch.is_answer and trouble is None:
         try:
-            for item in read_answer(source, batch, state):
-                if isinstance(item, Reject):
-                    transaction.reject(item, source, origin)
-                else:
-                    transaction.send(item, source, origin)
+            items = list(read_answer(source, batch, state))
             check(StreamCheckpoint(*group, batch.position, state))
-        except (TransactionLost, Stopped):
-            raise
+            transaction.open.answered.add(source.name)
         except Exception as error:
             log.exception("the format failed", source=source.name, table=batch.table)
-            batch.trouble = f"the format failed: {error!r}"
-            raise TransactionLost(f"{batch.origin} failed while it was read", by_reader=True) from None
-        transaction.open.answered.add(source.name)
+            items, state, trouble = [], known.state if known else {}, f"the format failed: {error!r}"
+    if trouble is not None:
+        items = [Reject(Reason.UNREADABLE, trouble, "none", section=batch.table, raw=batch.body)]
+    for item in items:
+        if isinstance(item, Reject):
+            transaction.reject(item, source, origin)
+        else:
+            transaction.send(item, source, origin)
     position = _position(batch, transaction.stream(place))
     transaction.open.streams[group] = StreamCheckpoint(*group, state=state)
     transaction.open.streams[place] = StreamCheckpoint(*place, position, state if place == group else {})

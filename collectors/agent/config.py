@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 import zoneinfo
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 import httpx
 import yaml
 from pydantic import (
     AfterValidator,
+    BaseModel,
     Discriminator,
     Field,
     Tag,
@@ -25,7 +27,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from counterflow.base.errors import CounterflowError
-from counterflow.base.kafka import Kafka, Secret, raise_all
+from counterflow.base.kafka import Kafka, Rooted, Secret, raise_all
 from counterflow.base.loopback import is_loopback
 from counterflow.base.strict import Strict
 from counterflow.collectors.formats import formats
@@ -56,6 +58,9 @@ def _one_of(kind: str, value: str, known: Iterator[str] | list[str], otherwise: 
 
 
 def _zone(value: str) -> str:
+    with suppress(ValueError, OSError, zoneinfo.ZoneInfoNotFoundError):  # listing all zones takes 50 ms
+        zoneinfo.ZoneInfo(value)
+        return value
     return _one_of("an IANA time zone", value, sorted(zoneinfo.available_timezones()), "for example `Europe/Berlin`")
 
 
@@ -105,7 +110,7 @@ class Source(Strict):
 
     kind: Literal["files"] = "files"
     name: str = Field(pattern=NAME)
-    paths: tuple[Path, ...] = Field(min_length=1)
+    paths: tuple[Rooted, ...] = Field(min_length=1)
     format: Annotated[str, AfterValidator(_format)] | None = None
     zone: Annotated[str, AfterValidator(_zone)] = "UTC"
     date_order: Literal["ymd", "mdy", "dmy"] | None = None
@@ -209,10 +214,13 @@ class SqlSource(_Polled):
         return self
 
 
+def _again(values: tuple[str, ...]) -> dict[int, str]:
+    return {place: "is listed already" for place, value in enumerate(values) if value in values[:place]}
+
+
 def _not_ours(topics: tuple[str, ...]) -> tuple[str, ...]:
     ours = "is a topic of counterflow itself, which holds what was read already"
-    own = {i: ours for i, topic in enumerate(topics) if topic.startswith("counterflow.")}
-    raise_all(own | {i: "is listed already" for i, topic in enumerate(topics) if topic in topics[:i]})
+    raise_all({i: ours for i, topic in enumerate(topics) if topic.startswith("counterflow.")} | _again(topics))
     return topics
 
 
@@ -259,7 +267,6 @@ class ListenSource(_OfSeveral):
 
     kind: Literal["listen"]
     address: Annotated[str, Field(pattern=r"^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\]):\d{1,5}$")] = "127.0.0.1:8181"
-    protocol: Literal["tcp", "udp"] = "tcp"
     in_clear: bool = False
 
     @property
@@ -306,18 +313,21 @@ class HttpSource(_Polled):
     @field_validator("reports")
     @classmethod
     def _are_reports(cls, chosen: tuple[str, ...]) -> tuple[str, ...]:
-        mistakes = {n: "is listed already" for n, name in enumerate(chosen) if name in chosen[:n]}
-        for n, name in enumerate(chosen):
-            try:
-                _one_of("a report that is read", name, list(REPORTS), f"known are {', '.join(REPORTS)}")
-            except PydanticCustomError as error:
-                mistakes[n] = str(error)
-        raise_all(mistakes)
+        text = f"is not a report that is read; known are {', '.join(REPORTS)}"
+        raise_all({place: text for place, name in enumerate(chosen) if name not in REPORTS} | _again(chosen))
         return chosen
 
 
 System = SqlSource | HttpSource | KafkaSource | ListenSource
 """A source that is queried or sends by itself, of any kind."""
+
+_KINDS: dict[Any, type[BaseModel]] = {
+    "files": Source,
+    "sql": SqlSource,
+    "http": HttpSource,
+    "kafka": KafkaSource,
+    "listen": ListenSource,
+}
 
 
 def _kind(source: Any) -> str:
@@ -332,16 +342,14 @@ AnySource = Annotated[
     | Annotated[HttpSource, Tag("http")]
     | Annotated[KafkaSource, Tag("kafka")]
     | Annotated[ListenSource, Tag("listen")],
-    Discriminator(
-        _kind, custom_error_type="kind", custom_error_message="expected `files`, `sql`, `http`, `kafka` or `listen`"
-    ),
+    Discriminator(_kind, custom_error_type="kind", custom_error_message=f"expected one of {', '.join(_KINDS)}"),
 ]
 
 
 class SpoolFolder(Strict):
     """Where answers of systems wait until they are committed."""
 
-    path: Path
+    path: Rooted
     max_mb: float = Field(256, gt=0)
 
     @property
@@ -363,11 +371,13 @@ class Config(Strict):
 
     @field_validator("sources")
     @classmethod
-    def _names_differ(cls, sources: tuple[AnySource, ...]) -> tuple[AnySource, ...]:
+    def _names_differ(cls, sources: tuple[AnySource, ...], info: ValidationInfo) -> tuple[AnySource, ...]:
         names = [source.name for source in sources]
         text = "another source has this name; names distinguish sources in metrics and logs"
         raise_all({i: text for i, name in enumerate(names) if name in names[:i]})
-        return sources
+        own = {"connection": info.data.get("kafka")}
+        is_own = [isinstance(source, KafkaSource) and source.connection is None for source in sources]
+        return tuple(s.model_copy(update=own) if own_one else s for s, own_one in zip(sources, is_own, strict=True))
 
     @property
     def files(self) -> tuple[Source, ...]:
@@ -405,13 +415,13 @@ def load(path: Path) -> Config:
     folder = path.absolute().parent
     found = check(text, folder)
     if isinstance(found, Config):
-        return _rooted(found, folder)
+        return found
     lines = "\n".join(f"{path}:{m.line}: {m.where + ': ' if m.where else ''}{m.what}" for m in sorted(found))
     raise CounterflowError(lines, hint="collectors/agent.example.yaml explains every key", exit_code=2)
 
 
 def check(text: str, folder: Path = Path()) -> Config | list[Mistake]:
-    """Return the configuration in `text`, or every mistake in it; paths of packs are relative to `folder`."""
+    """Return the configuration in `text`, or every mistake in it; paths are relative to `folder`."""
     try:
         tree = yaml.compose(text, Loader=yaml.SafeLoader)
         content = yaml.safe_load(text)
@@ -428,32 +438,6 @@ def check(text: str, folder: Path = Path()) -> Config | list[Mistake]:
     except ValidationError as error:
         return mistakes + [m for e in error.errors() for m in _mistakes(tree, e)]
     return mistakes or config
-
-
-def _rooted(config: Config, folder: Path) -> Config:
-    def secret(found: Secret) -> Secret:
-        return found.model_copy(update={"file": folder / found.file}) if found.file else found
-
-    def kafka(found: Kafka) -> Kafka:
-        places = {name: str(folder / str(v)) for name, v in found.settings.items() if name.endswith(".location")}
-        secrets = {name: secret(s) for name, s in found.secrets.items()}
-        return found.model_copy(update={"settings": {**found.settings, **places}, "secrets": secrets})
-
-    own = kafka(config.kafka)
-
-    def source(found: Source | System) -> Source | System:
-        if isinstance(found, Source):
-            return found.model_copy(update={"paths": tuple(folder / path for path in found.paths)})
-        if isinstance(found, KafkaSource):
-            return found.model_copy(update={"connection": kafka(found.connection) if found.connection else own})
-        if isinstance(found, ListenSource):
-            return found
-        to = found.connection
-        rooted = {"password": to.password and secret(to.password), "ca": to.ca and folder / to.ca}
-        return found.model_copy(update={"connection": to.model_copy(update=rooted)})
-
-    spool = config.spool and config.spool.model_copy(update={"path": folder / config.spool.path})
-    return config.model_copy(update={"sources": tuple(map(source, config.sources)), "kafka": own, "spool": spool})
 
 
 def _mistakes(tree: yaml.Node, error: Any) -> Iterator[Mistake]:
@@ -495,32 +479,17 @@ def _mistake(tree: yaml.Node, place: tuple[str | int, ...], what: str) -> Mistak
 
 def _keys(place: tuple[str | int, ...]) -> list[str]:
     """Return the keys that are known at a place in the structure."""
-    match [p for p in place if isinstance(p, str)]:
-        case ["kafka"]:
-            return list(Kafka.model_fields)
-        case ["kafka", "secrets", _]:
-            return list(Secret.model_fields)
-        case ["sources", "files"]:
-            return list(Source.model_fields)
-        case ["sources", "sql"]:
-            return list(SqlSource.model_fields)
-        case ["sources", "kafka"]:
-            return list(KafkaSource.model_fields)
-        case ["sources", "listen"]:
-            return list(ListenSource.model_fields)
-        case ["sources", "kafka", "connection"]:
-            return list(Kafka.model_fields)
-        case ["sources", "kafka", "connection", "secrets", _]:
-            return list(Secret.model_fields)
-        case ["sources", "sql", "connection"]:
-            return list(SqlConnection.model_fields)
-        case ["sources", "http"]:
-            return list(HttpSource.model_fields)
-        case ["sources", "http", "connection"]:
-            return list(HttpConnection.model_fields)
-        case ["sources", "sql" | "http", "connection", "password"]:
-            return list(Secret.model_fields)
-        case ["commit"]:
-            return list(Commit.model_fields)
-        case _:
-            return list(Config.model_fields)
+    model: type[BaseModel] = Config
+    for step in place:
+        if model is Source:  # the first of the kinds of sources
+            model = _KINDS.get(step, model)
+        elif step in model.model_fields:
+            model = _model_in(model.model_fields[str(step)].annotation) or model
+    return list(model.model_fields)
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    """Return the first model in the type of a field."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((model for part in get_args(annotation) if (model := _model_in(part))), None)

@@ -13,14 +13,14 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Event
-from typing import BinaryIO, NoReturn, cast
+from typing import BinaryIO, cast
 
 import structlog
 
-from counterflow.collectors.agent.checkpoint import Checkpoint, Committed, check
+from counterflow.collectors.agent.checkpoint import Checkpoint, Committed
 from counterflow.collectors.agent.config import Source
 from counterflow.collectors.agent.envelope import utc_now
-from counterflow.collectors.agent.publisher import Stopped, TransactionLost
+from counterflow.collectors.agent.publisher import Stopped
 from counterflow.collectors.agent.reading import FileReading
 from counterflow.collectors.agent.transaction import Transaction
 from counterflow.collectors.agent.watched import Seen, Watched
@@ -83,7 +83,7 @@ class Files:
         Raises
         ------
         OSError : the file cannot be read.
-        TransactionLost : the items sent from the file are taken back.
+        TransactionLost : the broker lost what was sent.
         """
         file, size = FileId.of(stat), stat.st_size
         seen = self.watched.look(source, path, stat)
@@ -188,16 +188,20 @@ class Files:
             origin = reading.origin
             log.info("reading", source=reading.source.name, file=origin.file, format=origin.format)
         size = reading.size
-        if not self._send(reading, seen, complete):
-            self.unfinished, seen.read_to = True, -1
-            return
+        try:
+            if not self._send(reading, complete):
+                self.unfinished, seen.read_to = True, -1
+                return
+        except OSError:
+            self._cover(reading)
+            raise
         if complete and not reading.covered:
             reading.position = Position(size, reading.position.line, reading.position.state)
         if complete and not reading.is_read and (reading.format is None or not self._take_turns):
             why = reading.why_not or "no record found"
             self._transaction.not_published(reading.source, reading.origin.file, why)
         if complete or reading.position is not reading.counted or reading.known is None:
-            self._cover(reading, seen, size if complete else None)
+            self._cover(reading, size if complete else None)
         if self._progress and not reading.id.member:
             self._progress(reading.path, size, size)
 
@@ -226,7 +230,7 @@ class Files:
                     self._transaction.reject(fault, source, reading.origin)
                 if content is None:
                     self._transaction.not_published(source, reading.origin.file, reading.why_not or "")
-                    self._cover(reading, seen, size)
+                    self._cover(reading, size)
                 else:
                     self._publish(reading, seen, complete=True)
                 all_read &= reading.is_read
@@ -248,20 +252,14 @@ class Files:
             raise Stopped
         return next(members, None)
 
-    def _send(self, reading: FileReading, seen: Seen, complete: bool) -> bool:
-        """Send items up to the end; return False where the file is left to give others a turn."""
+    def _send(self, reading: FileReading, complete: bool) -> bool:
+        """Send items up to the end; return False where the file is left to give others a turn.
+
+        Items wait for the position that covers them: where reading fails, nothing behind the last one was sent.
+        """
         transaction, source, origin = self._transaction, reading.source, reading.origin
-        items = reading.items(complete, self._read_alone, seen.careful)
-        items = iter(items if complete and not seen.careful else resumable(items, complete))
         transaction.frames.collected_at = utc_now()
-        while True:
-            try:
-                item = next(items, None)
-            except OSError:
-                self._failed(reading, seen)
-                raise
-            if item is None:
-                return True
+        for item in resumable(reading.items(complete, self._read_alone), complete):
             if type(item) is Record or type(item) is Table:
                 reading.covered, reading.is_read = False, True
                 transaction.send(item, source, origin, reading.position)
@@ -273,23 +271,14 @@ class Files:
             else:
                 reading.position, reading.covered = cast(Position, item), True
                 # a sorted file stays at offset 0 and would be indexed anew at every turn
-                if transaction.is_due and self._commit_at(reading, seen) and reading.position.byte_offset:
+                if transaction.is_due and self._commit_at(reading) and reading.position.byte_offset:
                     return False
                 transaction.frames.collected_at = utc_now()
+        return True
 
-    def _failed(self, reading: FileReading, seen: Seen) -> None:
-        """Keep the position that was reached; items sent behind it are taken back, and held back next time."""
-        if not reading.covered:
-            self._take_back(reading, seen)
-        self._transaction.open.checkpoints[reading.id] = reading.checkpoint()
-
-    def _take_back(self, reading: FileReading, seen: Seen) -> NoReturn:
-        by_reader, seen.careful, seen.read_to = not seen.careful, True, -1
-        raise TransactionLost(f"{reading.origin.file} failed while it was read", by_reader=by_reader) from None
-
-    def _commit_at(self, reading: FileReading, seen: Seen) -> bool:
+    def _commit_at(self, reading: FileReading) -> bool:
         """Commit at a position; return whether files take turns."""
-        self._cover(reading, seen)
+        self._cover(reading)
         self._commit()
         if self._progress and not reading.id.member:
             self._progress(reading.path, reading.position.byte_offset, reading.size)
@@ -297,15 +286,10 @@ class Files:
             raise Stopped
         return self._take_turns and not reading.id.member  # a packed file would be unpacked anew at every turn
 
-    def _cover(self, reading: FileReading, seen: Seen, size: int | None = None) -> None:
-        checkpoint = reading.checkpoint(size)
-        try:
-            check(checkpoint)
-        except ValueError:
-            self._take_back(reading, seen)
+    def _cover(self, reading: FileReading, size: int | None = None) -> None:
         sent = self._transaction.open
         sent.read_bytes[reading.source.name] += reading.uncounted_bytes()
-        sent.checkpoints[reading.id] = checkpoint
+        sent.checkpoints[reading.id] = reading.checkpoint(size)
 
 
 def _head(path: Path, size: int) -> tuple[int, str] | None:

@@ -1,19 +1,18 @@
 """Groups records into frames, and numbers, checks and encodes the frames. Pure but for the clock of `collected_at`.
 
-The records of one dataset, system and instant wait here until `full` or `drain` yields them, so a frame holds a whole
-interval wherever a format yields its rows between two commits. A table is already whole and does not wait. Values are
+The records of one dataset, system and instant wait here until too many do, or `drain` yields them, so a frame holds a
+whole interval wherever a format yields its rows between two commits. A table is whole and does not wait. Values are
 checked column by column; only where a column fails are rows checked singly, so that a broken row is refused and the
 frame holds the others.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache
 from math import isfinite
-from operator import is_, itemgetter
+from operator import is_
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import jsonschema_rs
@@ -51,8 +50,7 @@ class Broken(NamedTuple, Generic[Place]):
     place: Place
 
 
-_Row = tuple[tuple[str, ...], tuple[Any, ...]]
-"""Names and values of a row; rows of one layout share the names. Dictionaries would take several times the memory."""
+Found = Framed[Place] | Broken[Place]
 Columns = Mapping[str, Sequence[Any]]
 Encoded = Mapping[str, bytes]
 """Columns in JSON."""
@@ -64,17 +62,15 @@ class _Group(Generic[Place]):
 
     dataset: str
     shared: Fields
-    rows: list[_Row] = field(default_factory=list)
+    rows: list[Fields] = field(default_factory=list)
     places: list[Place] = field(default_factory=list)
     table: Table | None = None
-    layouts: dict[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return self.table.rows if self.table else len(self.rows)
 
-    def append(self, fields: Fields, place: Place) -> None:
-        names = tuple(fields)
-        self.rows.append((self.layouts.setdefault(names, names), tuple(fields.values())))
+    def append(self, row: Fields, place: Place) -> None:
+        self.rows.append(row)
         self.places.append(place)
 
     def split(self) -> None:
@@ -85,42 +81,18 @@ class _Group(Generic[Place]):
 
     def columns(self, of: Dataset) -> Columns:
         """Return the columns that any row has, in the order of the definition, with null where a row has no value."""
+        there = self.members()
         if self.table is None:
-            return _columns(self.rows, of)
+            return {name: [row.get(name) for row in self.rows] for name in of.columns if name in there}
         found = self.table.columns
-        there = {name for name, values in found.items() if values[0] is not None or any(v is not None for v in values)}
-        return {name: found[name] for name in of.columns if name in there}
+        return {name: found[name] for name in of.columns if name in there and not _is_empty(found[name])}
 
     def members(self) -> Set[str]:
-        return self.table.columns.keys() if self.table else set().union(*_layouts(self.rows))
+        return self.table.columns.keys() if self.table else set().union(*self.rows)
 
 
-def _layouts(rows: Sequence[_Row]) -> Collection[tuple[str, ...]]:
-    """Return the tuples of names that rows have, each object once."""
-    return {id(names): names for names, _ in rows}.values()
-
-
-def _fields(row: _Row) -> Fields:
-    return dict(zip(*row, strict=True))
-
-
-def _columns(rows: Sequence[_Row], of: Dataset) -> Columns:
-    layouts = _layouts(rows)
-    there = set().union(*layouts)
-    chosen = [name for name in of.columns if name in there]
-    # Each row is read once, then all are transposed: reading them once per column would miss the cache each time.
-    pick = {id(names): _picker(names, chosen) for names in layouts}
-    transposed = zip(*(pick[id(names)]((*values, None)) for names, values in rows), strict=True)
-    return dict(zip(chosen, map(list, transposed), strict=False))  # two more than chosen: see _picker
-
-
-def _picker(names: tuple[str, ...], chosen: Sequence[str]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
-    """Return a function that picks the values of chosen names from those of a row with a None behind them.
-
-    It adds two None, so that its result is a tuple however few names are chosen.
-    """
-    at = {name: place for place, name in enumerate(names)}
-    return itemgetter(*(at.get(name, -1) for name in chosen), -1, -1)
+def _is_empty(values: Sequence[Any]) -> bool:
+    return values[0] is None and all(value is None for value in values)
 
 
 class Frames(Generic[Place]):
@@ -134,11 +106,13 @@ class Frames(Generic[Place]):
         self.seq = 0
         self.collected_at = utc_now()
         self._groups: dict[tuple[Any, ...], _Group[Place]] = {}
-        self._whole: deque[_Group[Place]] = deque()
         self._waiting = 0
 
-    def add(self, item: Record | Table, run: str | None, place: Place, owner: str = "") -> None:
-        """Keep rows for their frame; rows of two owners share no frame. The fields of a record are taken over.
+    def add(self, item: Record | Table, run: str | None, place: Place, owner: str = "") -> Iterable[Found[Place]]:
+        """Return the frames of a table; keep a record for its frame, and return those of what waited longest, if any.
+
+        A frame is due where too many groups or rows wait; rows of two owners share none. The fields of a record are
+        taken over.
 
         Raises
         ------
@@ -146,9 +120,8 @@ class Frames(Generic[Place]):
         """
         dataset, fields = item.dataset, item.shared if isinstance(item, Table) else item.fields
         if isinstance(item, Table):
-            if item.rows:
-                self._whole.append(_Group(dataset, self._shared(dataset, fields, run), places=[place], table=item))
-            return
+            whole = _Group(dataset, self._shared(dataset, fields, run), places=[place], table=item)
+            return self._framed(whole) if item.rows else ()
         get = fields.get
         key = (dataset, get("ts"), get("interval_s"), get("system"), get("source"), get("boot_id"), run, owner)
         try:
@@ -159,6 +132,7 @@ class Frames(Generic[Place]):
             group = self._groups[key] = _Group(dataset, self._shared(dataset, fields, run))
         group.append(fields, place)
         self._waiting += 1
+        return self._oldest() if len(self._groups) > _MOST_GROUPS or self._waiting > _MOST_WAITING else ()
 
     def _shared(self, dataset: str, fields: Fields, run: str | None) -> Fields:
         """Return the members that a frame of rows with these fields holds once."""
@@ -168,36 +142,23 @@ class Frames(Generic[Place]):
         shared = {"ts": self.collected_at, **shared, "agent_id": self.agent_id, "collected_at": self.collected_at}
         return shared if run is None else {**shared, "run": run}
 
-    def full(self) -> Iterator[Framed[Place] | Broken[Place]]:
-        """Yield the frames of all tables and, while too many groups or rows wait, of the groups that waited longest."""
-        yield from self._of_tables()
-        while len(self._groups) > _MOST_GROUPS or self._waiting > _MOST_WAITING:
-            yield from self._oldest()
-
-    def drain(self) -> Iterator[Framed[Place] | Broken[Place]]:
-        """Yield the frames of all tables and groups, including those that are begun meanwhile."""
-        yield from self._of_tables()
+    def drain(self) -> Iterator[Found[Place]]:
+        """Yield the frames of all groups, including those that are begun meanwhile."""
         while self._groups:
             yield from self._oldest()
-            yield from self._of_tables()
 
     def clear(self, seq: int) -> None:
         """Drop the waiting rows, and continue behind `seq`."""
         self._groups.clear()
-        self._whole.clear()
         self._waiting = 0
         self.seq = seq
 
-    def _of_tables(self) -> Iterator[Framed[Place] | Broken[Place]]:
-        while self._whole:
-            yield from self._framed(self._whole.popleft())
-
-    def _oldest(self) -> Iterator[Framed[Place] | Broken[Place]]:
+    def _oldest(self) -> Iterator[Found[Place]]:
         group = self._groups.pop(next(iter(self._groups)))
         self._waiting -= len(group)
         yield from self._framed(group)
 
-    def _framed(self, group: _Group[Place]) -> Iterator[Framed[Place] | Broken[Place]]:
+    def _framed(self, group: _Group[Place]) -> Iterator[Found[Place]]:
         checks = _checks(group.dataset)
         dataset = checks.contract.dataset
         columns = group.columns(dataset)
@@ -216,7 +177,7 @@ class Frames(Generic[Place]):
 
     def _encoded(
         self, group: _Group[Place], columns: Columns, encoded: Encoded | None, checks: _Checks
-    ) -> Iterator[Framed[Place] | Broken[Place]]:
+    ) -> Iterator[Found[Place]]:
         """Yield the frame of a group, in parts by entity where the group is too large for one.
 
         `encoded` holds its columns in JSON, where they are known. Where the group cannot be encoded at all, each row is
@@ -243,7 +204,7 @@ class Frames(Generic[Place]):
         if not found:
             group.split()
         if not found and count == 1:
-            yield Broken(Record(group.dataset, _fields(group.rows[0])), why, group.places[0])
+            yield Broken(Record(group.dataset, group.rows[0]), why, group.places[0])
         elif not found:
             for row, place in zip(group.rows, group.places, strict=True):
                 alone = _Group(group.dataset, group.shared, [row], [place])
@@ -283,8 +244,7 @@ def _distinct(group: _Group[Place], entities: Sequence[Any]) -> tuple[_Group[Pla
     for row, place, entity in zip(group.rows, group.places, entities, strict=True):
         to = again if entity in seen else first
         seen.add(entity)
-        to.rows.append(row)
-        to.places.append(place)
+        to.append(row, place)
     return first, again
 
 
@@ -341,7 +301,9 @@ class _Checks:
     def _text(self, name: str, values: Sequence[Any]) -> bytes:
         text = orjson.dumps(values)
         if name in self._floats:  # most counts are whole, many are 0
-            text = text.replace(b".0,", b",").replace(b".0]", b"]")
+            text = text.replace(b".0,", b",")
+            if text.endswith(b".0]"):
+                text = text[:-3] + b"]"
         return text
 
     def are_distinct(self, columns: Columns, count: int) -> bool:
@@ -360,14 +322,12 @@ class _Checks:
         broken = []
         group.split()
         for row, place in zip(group.rows, group.places, strict=True):
-            fields = _fields(row)
-            errors = [*self._row.iter_errors({**group.shared, **fields, "seq": 1})]
+            errors = [*self._row.iter_errors({**group.shared, **row, "seq": 1})]
             if errors:
                 why = "; ".join(f"{'.'.join(map(str, e.instance_path)) or 'record'}: {e.message}" for e in errors)
-                broken.append(Broken(Record(group.dataset, fields), why[:4096], place))
+                broken.append(Broken(Record(group.dataset, row), why[:4096], place))
             else:
-                kept.rows.append(row)
-                kept.places.append(place)
+                kept.append(row, place)
         return kept, broken
 
 

@@ -11,12 +11,10 @@ Only this module distinguishes kinds of sources: how a system is queried (`_poll
 from __future__ import annotations
 
 import time
-from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from io import BytesIO
 from typing import Any, NamedTuple, cast
-from urllib.parse import quote
 from zoneinfo import ZoneInfo
 
 from counterflow.base.kafka import Kafka
@@ -38,7 +36,7 @@ from counterflow.collectors.sources.kafka.topics import Topics
 from counterflow.collectors.sources.listening import ListeningSession, Samples
 from counterflow.collectors.sources.polling.batch import Batch, Cursor, Task
 from counterflow.collectors.sources.polling.reader import OnEvent, Reader
-from counterflow.collectors.sources.polling.waiting import WAITING_BATCHES, Few, Spool, Waiting
+from counterflow.collectors.sources.polling.waiting import IN_MEMORY_BYTES, Spool
 from counterflow.collectors.sources.sql.drivers import driver
 from counterflow.collectors.sources.sql.members import Described, Follow
 from counterflow.collectors.sources.sql.packs import load
@@ -47,6 +45,8 @@ from counterflow.collectors.sources.sql.session import SqlSession
 from counterflow.collectors.sources.sql.verdicts import Verdicts
 
 STOP_S = 2.0
+AT_ONCE = 4
+"""Batches of a system that are published one after the other, before another has its turn."""
 
 
 class SourceBatch(NamedTuple):
@@ -66,7 +66,6 @@ class Live:
         self._readers: list[tuple[System, Reader[Any]]] = []
         self._taken: list[SourceBatch] = []
         self._acknowledged: list[SourceBatch] = []
-        self._again: deque[SourceBatch] = deque()
 
     def start(self, known: Committed) -> None:
         """Start querying, behind the committed positions.
@@ -76,24 +75,20 @@ class Live:
         CounterflowError : the client of a driver is not installed.
         """
         for source in self.sources:
-            place = (source.name, source.place)
-            committed = {k.stream: k.position for k in known.streams.values() if (k.source, k.system) == place}
-            waiting: Waiting = Few()
+            committed = _positions(source, known)
+            path, most = None, IN_MEMORY_BYTES
             if self._spool and not isinstance(source, KafkaSource):  # a topic keeps its messages by itself
-                spool = Spool(self._spool.path / quote(source.name, safe=""), self._spool.bytes, committed)
-                waiting, committed = spool, spool.positions
-            reader = _polled(source, committed, partial(self._on_event, source.name), waiting)
+                path, most = self._spool.path / f"{source.name}.sqlite", self._spool.bytes
+            spool = Spool(path, most, committed)
+            reader = _polled(source, spool.positions, partial(self._on_event, source.name), spool)
             self._readers.append((source, reader))
             self._metrics.system_connected.labels(source.name).set(0)
             reader.start()
 
     def waiting(self) -> Iterator[SourceBatch]:
-        """Yield the batches to publish: first those taken back, then those that the systems answered since."""
-        while self._again:
-            self._taken.append(self._again.popleft())
-            yield self._taken[-1]
+        """Yield the batches to publish, a few of each system."""
         for source, reader in self._readers:
-            for _ in range(WAITING_BATCHES):
+            for _ in range(AT_ONCE):
                 if (batch := reader.next_batch()) is None:
                     break
                 if batch.is_answer:
@@ -103,20 +98,17 @@ class Live:
 
     def committed(self) -> None:
         """Keep the batches of this commit until the next one, and release those of the commit before."""
-        self._release(self._acknowledged)
+        readers = {source.name: reader for source, reader in self._readers}
+        for source, batch in self._acknowledged:
+            readers[source.name].done(batch)
         self._acknowledged, self._taken = self._taken, []
 
     def take_back(self, committed: Committed) -> None:
-        """Offer again the batches that were taken and are not committed."""
-        left = [*self._acknowledged, *self._taken, *self._again]
+        """Offer again the batches that are not committed."""
         self._acknowledged, self._taken = [], []
-        self._again = deque(taken for taken in left if taken.batch.position["n"] > _number(committed, taken))
-        self._release(taken for taken in left if taken.batch.position["n"] <= _number(committed, taken))
-
-    def _release(self, done: Iterable[SourceBatch]) -> None:
-        readers = {source.name: reader for source, reader in self._readers}
-        for taken in done:
-            readers[taken.source.name].done(taken.batch)
+        for source, reader in self._readers:
+            of_source = _positions(source, committed)
+            reader.take_back({stream: int(position.get("n", 0)) for stream, position in of_source.items()})
 
     def stop(self) -> None:
         """Send no more queries, and give open ones a moment to end."""
@@ -162,12 +154,13 @@ def read_answer(source: System, batch: Batch, state: dict[str, Any]) -> Iterator
             yield item
 
 
-def _number(committed: Committed, taken: SourceBatch) -> int:
-    known = committed.streams.get(stream_id(taken.source, taken.batch.stream))
-    return int(known.position.get("n", 0)) if known else 0
+def _positions(source: System, committed: Committed) -> dict[str, Cursor]:
+    """Return the committed position of each stream of a source."""
+    place = (source.name, source.place)
+    return {k.stream: k.position for k in committed.streams.values() if (k.source, k.system) == place}
 
 
-def _polled(source: System, committed: dict[str, Cursor], on_event: OnEvent, waiting: Waiting) -> Reader[Any]:
+def _polled(source: System, committed: dict[str, Cursor], on_event: OnEvent, waiting: Spool) -> Reader[Any]:
     """Return the reader of a system, behind the committed positions."""
     if isinstance(source, KafkaSource):
         cluster = cast(Kafka, source.connection)
@@ -175,7 +168,7 @@ def _polled(source: System, committed: dict[str, Cursor], on_event: OnEvent, wai
             source.name, KafkaSession(lambda: cluster.client), [Topics(source.topics, committed)], on_event, waiting
         )
     if isinstance(source, ListenSource):
-        listening = ListeningSession(*source.at, source.protocol)
+        listening = ListeningSession(*source.at)
         return Reader(source.name, listening, [Samples(source.name, committed)], on_event, waiting, drain=True)
     if isinstance(source, HttpSource):
         password = source.connection.password

@@ -22,6 +22,14 @@ log = structlog.get_logger()
 T = TypeVar("T")
 
 FENCED_EXIT_CODE = 3
+PRODUCER = {
+    "linger.ms": 20,
+    "batch.size": 1_048_576,
+    "compression.type": "lz4",
+    "queue.buffering.max.messages": 200_000,
+    "queue.buffering.max.kbytes": 65_536,
+}
+"""How librdkafka gathers messages."""
 _STOP_WITHIN_S = 5.0
 _TAKEOVER_S = 5.0
 _AWAY = (
@@ -39,16 +47,9 @@ _AWAY = (
 
 
 class TransactionLost(Exception):  # noqa: N818 - not an error of the program
-    """The open transaction will never be committed; everything since the last commit is to be read again.
-
-    `by_reader`: the broker is not the cause; a reader takes back what it sent, and will not send it again.
-    """
+    """The open transaction will never be committed; everything since the last commit is to be read again."""
 
     fenced = False
-
-    def __init__(self, why: str, *, by_reader: bool = False) -> None:
-        super().__init__(why)
-        self.by_reader = by_reader
 
     @classmethod
     def by(cls, error: KafkaException) -> TransactionLost:
@@ -182,14 +183,10 @@ class Publisher:
         self._producer = producer = Producer(
             {
                 **self._client,
+                **PRODUCER,
                 "transactional.id": self._agent_id,
                 "transaction.timeout.ms": 15_000,
-                "linger.ms": 20,
-                "batch.size": 1_048_576,
-                "compression.type": "lz4",
                 "message.max.bytes": 4_194_304,
-                "queue.buffering.max.messages": 200_000,
-                "queue.buffering.max.kbytes": 65_536,
             }
         )
         try:
@@ -204,18 +201,14 @@ class Publisher:
         return committed
 
     def _check_owner(self, lost: TransactionLost) -> None:
-        """Drop a lost transaction; raise if another agent has taken over the name.
-
-        What the broker lost is counted, and followed by a pause.
-        """
+        """Drop a lost transaction, and pause; raise if another agent has taken over the name."""
         self._drop()
-        if not lost.by_reader:
-            self._losses += 1
-            if self._patience_s is not None and self._losses > 3:
-                raise CounterflowError(f"the broker at {self._bootstrap} refuses to commit: {lost}")
-            trouble = str(self._trouble)
-            log.warning("transaction lost, going back to the last commit", error=str(lost), last_error=trouble)
-            self._pause(0.1 * 4 ** min(self._losses - 1, 4))
+        self._losses += 1
+        if self._patience_s is not None and self._losses > 3:
+            raise CounterflowError(f"the broker at {self._bootstrap} refuses to commit: {lost}")
+        trouble = str(self._trouble)
+        log.warning("transaction lost, going back to the last commit", error=str(lost), last_error=trouble)
+        self._pause(0.1 * 4 ** min(self._losses - 1, 4))
         # A producer whose transaction outlived its time-out is fenced too, and then the name is still ours. An agent
         # that took it over needs a moment to record that.
         until = time.monotonic() + (_TAKEOVER_S if lost.fenced else 0)

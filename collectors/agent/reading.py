@@ -18,7 +18,7 @@ from counterflow.collectors.agent.config import Source
 from counterflow.collectors.agent.envelope import Origin
 from counterflow.collectors.formats import formats, recognise
 from counterflow.collectors.reading import HEAD_BYTES, beside_content, name_within, unrecognised
-from counterflow.collectors.records import Context, Format, Item, Position
+from counterflow.collectors.records import Context, Format, Item, Position, Unfinished
 from counterflow.collectors.sources.files import FileId, fingerprint, unicode, window
 from counterflow.collectors.sources.wrapped import WITHIN
 
@@ -68,14 +68,13 @@ class FileReading:
         name = self.format.name if self.format else "agent"
         return Origin(unicode(name_within(self.path, self.member)), name, self.source.system, self.source.run)
 
-    def items(self, complete: bool, read_alone: Callable[[Path], bool], careful: bool = False) -> Iterator[Item]:
+    def items(self, complete: bool, read_alone: Callable[[Path], bool]) -> Iterator[Item]:
         """Yield the items behind the known position; `read_alone` returns whether a file was read without this one.
-
-        With `careful`, a position that no checkpoint can keep counts as a failure of the format.
 
         Raises
         ------
-        OSError : the file cannot be read, or the format failed.
+        OSError : the file cannot be read, or the format failed: it raised, or its position is one that no checkpoint
+            can keep.
         """
         if self.format is None:
             return iter((unrecognised(os.pread(self.fd, HEAD_BYTES, 0)),))
@@ -91,7 +90,7 @@ class FileReading:
             beside=beside_content(self.path, self.member, read_alone),
         )
         stream = window(self.fd, self.size)
-        return _parse(self.format, stream, context, self.known.position if self.known else None, careful)
+        return _parse(self.format, stream, context, self.known.position if self.known else None)
 
     def checkpoint(self, size: int | None = None) -> Checkpoint:
         """Return the checkpoint at `position`; `size` is that of the file where it was read to its end."""
@@ -125,23 +124,17 @@ def _format(source: Source, fd: int, known: Checkpoint | None) -> Format | None:
     return recognise(os.pread(fd, HEAD_BYTES, 0))
 
 
-def _parse(
-    form: Format, stream: BinaryIO, context: Context, position: Position | None, careful: bool
-) -> Iterator[Item]:
+def _parse(form: Format, stream: BinaryIO, context: Context, position: Position | None) -> Iterator[Item]:
     """Yield the items of a format; one that fails stops this file only, as an unreadable file does."""
     try:
-        items = form.parse(stream, context, position)
-        yield from _checked(items) if careful else items
+        for item in form.parse(stream, context, position):
+            if type(item) is Position:
+                check(item)
+            yield item
     except OSError as error:
         raise OSError(error.errno, error.strerror, context.file) from error
+    except Unfinished:
+        raise
     except Exception as error:
         log.exception("the format failed", file=context.file, format=form.name)
         raise OSError(errno.EILSEQ, f"the format {form.name} failed: {error!r}", context.file) from error
-
-
-def _checked(items: Iterator[Item]) -> Iterator[Item]:
-    """Yield the items; raise ValueError at a position that no checkpoint can keep."""
-    for item in items:
-        if type(item) is Position:
-            check(item)
-        yield item

@@ -18,9 +18,9 @@ class Seen:
     """What this process saw of a file.
 
     `changed_at` and `retry_at` are of the monotonic clock, in seconds. `verified`: the fingerprint was compared since
-    the last change. `read_to` is the size up to which the file was read without being complete, -1 for none.
-    `careful`: reading failed half-way once, so items wait for the position that covers them. `head` is the number of
-    first bytes and their fingerprint, where no checkpoint has them: by it the file is known under another name.
+    the last change. `read_to` is the size up to which the file was read without being complete, -1 for none. `head` is
+    the number of first bytes and their fingerprint, where no checkpoint has them: by it the file is known under another
+    name.
     """
 
     source: Source
@@ -31,7 +31,6 @@ class Seen:
     verified: bool = False
     read_to: int = -1
     retry_at: float = 0.0
-    careful: bool = False
     head: tuple[int, str] | None = None
 
     @property

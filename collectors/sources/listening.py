@@ -1,9 +1,9 @@
-"""Samples that recorders send: njmon as JSON over TCP or UDP, nimon as it writes to InfluxDB over HTTP.
+"""Samples that recorders send: njmon as JSON over TCP, nimon as it writes to InfluxDB over HTTP.
 
 `njmon -i HOST -p PORT` opens a connection, sends a scrambled greeting and then sample after sample; `nimon` posts the
 lines of one sample to `/write`. Of these protocols only the post of nimon is acknowledged. A sample is kept from the
-moment when it is received whole: in the spool, if there is one. Over UDP, which has no way to make a sender wait, what
-comes while too many samples wait is dropped.
+moment when it is received whole: in the spool, if there is one. Nothing listens on UDP: it makes no sender wait, so
+samples would be dropped unnoticed.
 
 The recorders do not encrypt: listen on this machine only, behind a relay that terminates TLS.
 """
@@ -14,13 +14,13 @@ import re
 import socket
 import socketserver
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from io import BytesIO
 from queue import Empty, Full, Queue
 from threading import Event, Lock, Thread
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import structlog
 
@@ -34,7 +34,7 @@ log = structlog.get_logger()
 INTERVAL_S = 0.2
 """Time between two looks at what was received."""
 _WAITING = 64
-"""Most samples that wait; when so many do, a sender over TCP waits with its next one."""
+"""Most samples that wait; when so many do, a sender waits with its next one."""
 _SILENT_S = 86_400.0
 _BLOCK = 64 << 10
 _HOST = re.compile(rb'"hostname"\s*:\s*"([^"]{1,255})"|^[^\n ]{1,4096}?,host(?:name)?=([^,\s]{1,255})', re.MULTILINE)
@@ -50,20 +50,15 @@ class Received(NamedTuple):
     at: datetime
 
 
-Keep = Callable[[Received], bool]
-
-
 class ListeningSession:
     """The listening socket. `number` counts how often it was opened."""
 
-    def __init__(self, host: str, port: int, protocol: Literal["tcp", "udp"]) -> None:
+    def __init__(self, host: str, port: int) -> None:
         self.number = 0
-        self._at = (host, port)
-        self._protocol = protocol
-        self._server: socketserver.BaseServer | None = None
+        self.at = (host, port)
+        self._server: _Server | None = None
         self._received: Queue[Received] = Queue(_WAITING)
         self._closed, self._lock = Event(), Lock()
-        self._dropped = 0
 
     def open(self) -> None:
         """Listen, unless already listening.
@@ -75,10 +70,9 @@ class ListeningSession:
         if self._server is not None:
             return
         try:
-            tcp = self._protocol == "tcp"
-            server = _Streams(self._at, self._keep, _Stream) if tcp else _Datagrams(self._at, self._offer, _Datagram)
+            server = _Server(self)
         except OSError as error:
-            host, port = self._at
+            host, port = self.at
             raise SessionError(ErrorKind.LOST, f"{host}:{port} cannot be listened on: {error.strerror}") from None
         self._closed.clear()
         self._server = server
@@ -104,7 +98,7 @@ class ListeningSession:
             except Empty:
                 return
 
-    def _keep(self, sample: Received) -> bool:
+    def keep(self, sample: Received) -> bool:
         """Queue a sample; return False where the source is closed before there is room."""
         while True:
             with self._lock:
@@ -114,20 +108,6 @@ class ListeningSession:
                     self._received.put_nowait(sample)
                     return True
             self._closed.wait(0.02)
-
-    def _offer(self, sample: Received) -> bool:
-        """Queue a sample if there is room, else drop it."""
-        try:
-            self._received.put_nowait(sample)
-        except Full:
-            if not self._dropped:
-                log.error("samples over UDP are dropped: too many wait", waiting=_WAITING, peer=sample.peer)
-            self._dropped += 1
-            return False
-        if self._dropped:
-            log.warning("samples over UDP are kept again", dropped=self._dropped)
-            self._dropped = 0
-        return True
 
 
 class Samples:
@@ -155,44 +135,21 @@ class Samples:
             yield batch
 
 
-class _Keeping(socketserver.BaseServer):
-    """A server that keeps what its handlers receive, over IPv4 or IPv6."""
-
-    address_family: int
-
-    def __init__(self, at: tuple[str, int], keep: Keep, handler: type[socketserver.BaseRequestHandler]) -> None:
-        self.keep = keep
-        self.address_family = socket.AF_INET6 if ":" in at[0] else socket.AF_INET
-        super().__init__(at, handler)
-
-
-class _Streams(_Keeping, socketserver.ThreadingTCPServer):
-    """Connections, each read in a thread of its own."""
+class _Server(socketserver.ThreadingTCPServer):
+    """Connections over IPv4 or IPv6, each read in a thread of its own; the session keeps what they receive."""
 
     allow_reuse_address = True
     daemon_threads = True
     block_on_close = False
 
-
-class _Datagrams(_Keeping, socketserver.UDPServer):
-    """Datagrams, each of them a sample; none waits, so one thread is enough."""
-
-    max_packet_size = 1 << 16
-
-
-class _Datagram(socketserver.BaseRequestHandler):
-    server: _Datagrams
-
-    def handle(self) -> None:
-        body, peer = bytes(self.request[0]), str(self.client_address[0])
-        if is_njmon(body) or is_nimon(body):
-            self.server.keep(Received(body, peer, datetime.now(UTC)))
-        else:
-            log.warning("no sample of njmon or nimon in a datagram", peer=peer, bytes=len(body))
+    def __init__(self, session: ListeningSession) -> None:
+        self.keep = session.keep
+        self.address_family = socket.AF_INET6 if ":" in session.at[0] else socket.AF_INET
+        super().__init__(session.at, _Connection)
 
 
-class _Stream(socketserver.StreamRequestHandler):
-    server: _Streams
+class _Connection(socketserver.StreamRequestHandler):
+    server: _Server
     timeout = _SILENT_S
 
     def handle(self) -> None:

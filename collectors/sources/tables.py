@@ -71,52 +71,31 @@ def sheets(stream: BinaryIO) -> list[Sheet]:
     return [Sheet(name, (_line(row) for row in sheet.iter_rows())) for name, sheet in found if sheet.height]
 
 
-class FromJson:
-    """Rows of JSON as CSV: objects in an array or one per line, or rows in an object that may also describe them.
+def csv_of_json(stream: BinaryIO) -> Iterator[bytes]:
+    """Yield rows of JSON as CSV: objects in an array or one per line, or rows in an object that may also describe them.
 
     Columns stand in the order in which objects first name them; descriptions of columns, as in `metadata`, name those
     of rows without names.
+
+    Raises
+    ------
+    ValueError : what follows is not JSON, or cut.
     """
-
-    def __init__(self, stream: BinaryIO) -> None:
-        """Read the names of all columns, then begin again with the rows."""
-        names: dict[str, None] = {}
-        with suppress(ValueError):  # it is raised again behind the last row
-            for row in _rows(stream):
-                names.update(dict.fromkeys(row))
-        self._names = list(names)
-        self._rows = _rows(stream)
-        self._head: list[Sequence[object]] = [self._names]
-
-    def read(self, size: int, /) -> bytes:
-        """Return the next lines, none at the end.
-
-        Raises
-        ------
-        ValueError : what follows is not JSON, or cut.
-        """
-        lines = [_line(row) for row in self._head]
-        self._head = []
-        total = 0
-        for row in self._rows:
-            lines.append(_line([row.get(name) for name in self._names]))
-            total += len(lines[-1])
-            if total >= size:
-                break
-        return b"".join(lines)
+    names: dict[str, None] = {}
+    with suppress(ValueError):  # it is raised again behind the last row
+        for row in _rows(stream):
+            names.update(dict.fromkeys(row))
+    yield _line(names)
+    for row in _rows(stream):
+        yield _line(row.get(name) for name in names)
 
 
-class FromEbcdic:
-    """Text in EBCDIC as UTF-8; the first bytes decide between its code pages."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self._codec = ebcdic_codec(stream.read(1 << 20))
-        stream.seek(0)
-
-    def read(self, size: int, /) -> bytes:
-        """Return the next bytes, none at the end; they may be more than `size`."""
-        return from_ebcdic(self._stream.read(size), self._codec).encode()
+def utf_8_of_ebcdic(stream: BinaryIO) -> Iterator[bytes]:
+    """Yield text in EBCDIC as UTF-8; the first bytes decide between its code pages."""
+    codec = ebcdic_codec(stream.read(1 << 20))
+    stream.seek(0)
+    while found := stream.read(_BLOCK):
+        yield from_ebcdic(found, codec).encode()
 
 
 def _columns(head: str) -> Iterator[list[str]]:

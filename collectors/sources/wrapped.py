@@ -24,14 +24,13 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
-from typing import Any, BinaryIO, NamedTuple, Protocol, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 import zstandard
 
 from counterflow.collectors.records import Reason, Reject
 from counterflow.collectors.sources.files import passed_over
-from counterflow.collectors.sources.tables import FromEbcdic, FromJson, Sheet, sheets, table_dress
+from counterflow.collectors.sources.tables import csv_of_json, sheets, table_dress, utf_8_of_ebcdic
 
 HEAD_BYTES = 65_536
 """The first bytes of a file, which show how it is wrapped."""
@@ -47,8 +46,8 @@ _XZ_MEMORY = 256 << 20
 _BLOCK = 1 << 18
 _STEP = 1 << 12
 """Unpacked bytes to read at a time: those of the step in which damage is met may be lost."""
-_ZSTD_BLOCK = 1 << 10
-"""Packed bytes to read at a time: four may become 128 KiB."""
+_PACKED_BLOCK = 1 << 10
+"""Packed bytes to unpack at a time: they may become 20 MB."""
 _PACKED = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst")
 
 _COMPRESSED = (
@@ -76,15 +75,6 @@ _DAMAGED = (
 
 class TooMuch(Exception):  # noqa: N818 - not an error of the program
     """A file would unpack to more than is allowed."""
-
-
-class ByteReader(Protocol):
-    def read(self, size: int, /) -> bytes:
-        """Return the next bytes, none at the end."""
-        ...
-
-
-_DRESSED: dict[str, Callable[[BinaryIO], ByteReader]] = {"json": FromJson, "ebcdic": FromEbcdic}
 
 
 class Content(NamedTuple):
@@ -129,7 +119,7 @@ def wrapping(head: bytes) -> str | None:
 
 
 def contents(stream: BinaryIO, wanted: Callable[[str], bool] = lambda member: True) -> Generator[Content, None, None]:
-    """Yield the content of the wrapped file `stream`, in its order; only members that are `wanted` are unpacked.
+    """Yield the content of a file, itself where it is not wrapped, in its order; only `wanted` members are unpacked.
 
     Hidden members, and those that an operating system adds, are passed over as such files are. A damaged file is read
     as far as possible, and carries the fault. A member is unpacked when its turn comes. The second member of one name
@@ -174,7 +164,7 @@ class _Wrapped:
 
     def _compressed(self, kind: str, stream: BinaryIO, member: str, depth: int) -> Iterator[Content]:
         try:
-            out, fault = self._unpacked(kind, lambda: _reader(kind, stream))
+            out, fault = self._unpacked(kind, partial(_BLOCKS[kind], stream))
         finally:
             if depth:
                 stream.close()
@@ -195,14 +185,12 @@ class _Wrapped:
         if fault is not None and (last is None or last.reason is not Reason.CUT_FILE):  # else the end is reported
             yield Content(member, None, fault)
 
-    def _unpacked(self, kind: str, opened: Callable[[], Any]) -> tuple[BinaryIO, Reject | None]:
+    def _unpacked(self, kind: str, blocks: Callable[[], Iterator[bytes]]) -> tuple[BinaryIO, Reject | None]:
         """Return the unpacked bytes, and the fault where there is one."""
         out = cast(BinaryIO, tempfile.TemporaryFile())  # noqa: SIM115 - the receiver of the content closes it
         size = 0
         try:
-            reader = opened()
-            read = getattr(reader, "read1", reader.read)  # a buffered `read` loses what it gathered before a fault
-            while block := read(_STEP):
+            for block in blocks():
                 self.budget.take(len(block))
                 size += out.write(block)
         except _DAMAGED as error:
@@ -239,7 +227,7 @@ class _Wrapped:
                         detail = "encrypted: unpack it, and give the file"
                         yield Content(name, None, Reject(Reason.UNREADABLE, detail, "none"))
                         continue
-                    yield from self._member("zip", partial(archive.open, entry), name, depth)
+                    yield from self._member("zip", partial(_opened, archive.open, entry), name, depth)
         except _DAMAGED as error:
             if _is_of_machine(error):
                 raise
@@ -264,7 +252,7 @@ class _Wrapped:
             for sheet in found:
                 name = member if len(found) == 1 else _within(member, sheet.name)
                 if self._wants(name or sheet.name) or len(found) == 1:
-                    out, fault = self._unpacked("workbook", partial(_Lines, sheet))
+                    out, fault = self._unpacked("workbook", partial(iter, sheet.lines))
                     yield Content(name, out, fault)
         finally:
             if depth:
@@ -282,9 +270,9 @@ class _Wrapped:
                         detail = "a link or device, which is not followed: pack the file itself"
                         yield Content(name, None, Reject(Reason.UNREADABLE, detail, "none"))
                         continue
-                    whole = partial(_Slice, stream, entry.offset_data, entry.size)
-                    opened = partial(archive.extractfile, entry) if entry.issparse() else whole
-                    yield from self._member("tar", opened, name, depth)
+                    whole = partial(_slice, stream, entry.offset_data, entry.size)
+                    sparse = partial(_opened, archive.extractfile, entry)
+                    yield from self._member("tar", sparse if entry.issparse() else whole, name, depth)
                 stream.seek(archive.offset)
                 end = stream.read(_TAR_BLOCK)
                 if end != bytes(_TAR_BLOCK):
@@ -305,122 +293,71 @@ class _Wrapped:
         # an archive within may hold a wanted member: its name alone decides, since it is not unpacked to look
         return self.wanted(name) or name.lower().endswith(_PACKED)
 
-    def _member(self, kind: str, opened: Callable[[], Any], name: str, depth: int) -> Iterator[Content]:
-        for content in self._found_in(*self._unpacked(kind, opened), name, depth):
+    def _member(self, kind: str, blocks: Callable[[], Iterator[bytes]], name: str, depth: int) -> Iterator[Content]:
+        for content in self._found_in(*self._unpacked(kind, blocks), name, depth):
             if self.wanted(content.member):
                 yield content
             elif content.stream is not None:
                 content.stream.close()
 
 
-def _reader(kind: str, stream: BinaryIO) -> ByteReader:
-    if kind == "gzip":
-        return cast(ByteReader, gzip.GzipFile(fileobj=stream))
-    if kind == "bzip2":
-        return _Streams(stream, bz2.BZ2Decompressor)
-    if kind == "xz":
-        return _Streams(stream, partial(lzma.LZMADecompressor, lzma.FORMAT_XZ, _XZ_MEMORY))
-    if kind in _DRESSED:
-        return _DRESSED[kind](stream)
-    return _Utf16(stream) if kind == "utf-16" else _Zstd(stream)
+def _read(reader: Any) -> Iterator[bytes]:
+    """Yield what a reader reads; its buffered `read` would lose what it gathered before a fault."""
+    return iter(partial(reader.read1, _STEP), b"")
 
 
-class _Lines:
-    """The lines of a sheet."""
+def _streams(stream: BinaryIO, new: Callable[[], Any]) -> Iterator[bytes]:
+    """Yield what consecutive streams of bzip2, xz or zstd hold; zeros may stand between them.
 
-    def __init__(self, sheet: Sheet) -> None:
-        self._lines = sheet.lines
-
-    def read(self, size: int, /) -> bytes:
-        """Return the next lines, none at the end; they may be more than `size`."""
-        return b"".join(islice(self._lines, 1000))
-
-
-class _Streams:
-    """Consecutive streams of bzip2 or xz, in bounded memory."""
-
-    def __init__(
-        self, stream: BinaryIO, unpacker: Callable[[], bz2.BZ2Decompressor] | Callable[[], lzma.LZMADecompressor]
-    ) -> None:
-        self._stream = stream
-        self._new = unpacker
-        self._unpacker = unpacker()
-
-    def read(self, size: int, /) -> bytes:
-        while True:
-            if self._unpacker.eof:
-                rest = self._unpacker.unused_data or self._stream.read(_BLOCK)
-                while rest and not (rest := rest.lstrip(b"\0")):  # padding
-                    rest = self._stream.read(_BLOCK)
-                if not rest:
-                    return b""
-                self._unpacker = self._new()
-                found = self._unpacker.decompress(rest, size)
-            else:
-                packed = self._stream.read(_BLOCK) if self._unpacker.needs_input else b""
-                if self._unpacker.needs_input and not packed:
-                    raise EOFError("it ends too early")
-                found = self._unpacker.decompress(packed, size)
-            if found:
-                return found
+    The readers of the standard library take a damaged stream behind the first one for padding, that of zstd takes one
+    that ends too early for whole.
+    """
+    unpacker: Any = None
+    rest = b""
+    while packed := rest or stream.read(_PACKED_BLOCK):
+        rest = b""
+        if unpacker is None and (packed := packed.lstrip(b"\0")):
+            unpacker = new()
+        if unpacker is not None:
+            yield unpacker.decompress(packed)
+            if unpacker.eof:
+                unpacker, rest = None, unpacker.unused_data
+    if unpacker is not None:
+        raise EOFError("it ends too early")
 
 
-class _Utf16:
-    """Text in UTF-16 as UTF-8; its byte order mark gives the order of its bytes."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self._decoder = codecs.getincrementaldecoder("utf-16")()
-
-    def read(self, size: int, /) -> bytes:
-        """Return the next bytes, none at the end; they may be more than `size`."""
-        while packed := self._stream.read(size):
-            if text := self._decoder.decode(packed):
-                return text.encode()
-        return self._decoder.decode(b"", final=True).encode()
+def _utf_8(stream: BinaryIO) -> Iterator[bytes]:
+    """Yield text in UTF-16 as UTF-8; its byte order mark gives the order of its bytes."""
+    decoder = codecs.getincrementaldecoder("utf-16")()
+    while packed := stream.read(_BLOCK):
+        yield decoder.decode(packed).encode()
+    yield decoder.decode(b"", final=True).encode()
 
 
-class _Zstd:
-    """Consecutive frames of zstd; unlike the reader of the library it detects a frame that ends too early."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self._unpacker = self._new()
-        self._rest = b""
-        self._within = False
-
-    def _new(self) -> zstandard.ZstdDecompressionObj:
-        return zstandard.ZstdDecompressor(max_window_size=1 << 27).decompressobj()
-
-    def read(self, size: int, /) -> bytes:
-        """Return the next bytes, none at the end; they may be more than `size`."""
-        while packed := self._rest or self._stream.read(_ZSTD_BLOCK):
-            found = self._unpacker.decompress(packed)
-            self._rest, self._within = b"", True
-            if self._unpacker.eof:
-                self._rest, self._within = self._unpacker.unused_data, False
-                self._unpacker = self._new()
-            if found:
-                return found
-        if self._within:
+def _slice(stream: BinaryIO, offset: int, size: int) -> Iterator[bytes]:
+    """Yield a part of a file that may end too early: what is there is read."""
+    stream.seek(offset)
+    while size:
+        if not (found := stream.read(min(size, _BLOCK))):
             raise EOFError("it ends too early")
-        return b""
+        size -= len(found)
+        yield found
 
 
-class _Slice:
-    """A part of a file that may end too early: what is there is read."""
+def _opened(open_member: Callable[[Any], Any], entry: zipfile.ZipInfo | tarfile.TarInfo) -> Iterator[bytes]:
+    return _read(open_member(entry))
 
-    def __init__(self, stream: BinaryIO, offset: int, size: int) -> None:
-        self._stream = stream
-        self._left = size
-        stream.seek(offset)
 
-    def read(self, size: int, /) -> bytes:
-        found = self._stream.read(min(size, self._left))
-        self._left -= len(found)
-        if not found and self._left:
-            raise EOFError("it ends too early")
-        return found
+_BLOCKS: dict[str, Callable[[BinaryIO], Iterator[bytes]]] = {
+    "gzip": lambda stream: _read(gzip.GzipFile(fileobj=stream)),
+    "bzip2": partial(_streams, new=bz2.BZ2Decompressor),
+    "xz": partial(_streams, new=partial(lzma.LZMADecompressor, lzma.FORMAT_XZ, _XZ_MEMORY)),
+    "zstd": partial(_streams, new=zstandard.ZstdDecompressor(max_window_size=1 << 27).decompressobj),
+    "utf-16": _utf_8,
+    "json": csv_of_json,
+    "ebcdic": utf_8_of_ebcdic,
+}
+"""What reads the content of each kind of wrapping."""
 
 
 def _at_end(fault: Reject, stream: BinaryIO) -> Reject:

@@ -40,8 +40,8 @@ class CsvRow(NamedTuple):
     values: dict[str, str]
 
     def placed(self, item: Record | Reject) -> Record | Reject:
-        """Return the item; a reject gets its place, and the bytes of the line where nothing of it was kept."""
-        return _placed(item, self.line) if isinstance(item, Reject) else item
+        """Return the item with its place; a reject gets the bytes of the line where nothing of it was kept."""
+        return _placed(item, self.line) if isinstance(item, Reject) else item._replace(line=self.line.number)
 
 
 @dataclass

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
-from counterflow.collectors.records import Context, Item, Position, Reason, Reject
+from counterflow.collectors.records import Context, Item, Position, Reason, Reject, placed
 from counterflow.collectors.text.lines import BOM
 from counterflow.collectors.text.trees import encodable
 
@@ -115,9 +115,7 @@ def read_items(
         if part.tree is not None:
             try:
                 for item in items(part.tree, kept, context):
-                    if isinstance(item, Reject):
-                        item.line, item.byte_offset = part.line, part.offset
-                    yield item
+                    yield placed(item, part.line, part.offset)
             except Unusable as error:
                 yield Reject(error.reason, str(error), "none", part.line, part.offset, raw=part.text)
         end = part.end

@@ -25,12 +25,14 @@ class Sample(TypedDict):
 class Beside(NamedTuple):
     """A sample beside the one before.
 
-    `fields` holds `interval_s`, `prev_ts` and the counts before; nothing for a first sample, and where a sample is
-    missing. `reason` and `detail` give the cause where no difference is an amount.
+    `fields` holds `interval_s`, `prev_ts` and the counts before; nothing for a first sample. `apart_s` is the time
+    between the two samples: where samples are missing, `interval_s` is the usual interval. `reason` and `detail` give
+    the cause where a difference is no amount, or no amount of one interval.
     """
 
     fields: Fields
     sample: Sample
+    apart_s: float | None = None
     reason: Reason | None = None
     detail: str | None = None
 
@@ -47,7 +49,9 @@ def beside(before: Sample | None, instant: datetime, counts: Mapping[str, float]
     """Set the counts of a sample beside those before; the usual interval is the shorter of the last two.
 
     A count that is less than before means that the counts began anew: the sample before is stated, so that the restart
-    is seen. A missing sample leaves no rate that could be taken for one interval's: no sample before is stated.
+    is seen. Over a gap the counts go on, and so their differences are its amounts. They are no rate of one interval:
+    who divides sees that the time since `prev_ts` is more than twice `interval_s`. A restart within the gap stays
+    unseen where the counts have since passed those before.
 
     Raises
     ------
@@ -69,8 +73,8 @@ def beside(before: Sample | None, instant: datetime, counts: Mapping[str, float]
     fallen = [name for name, value in counts.items() if value < before["counts"].get(name, value)]
     if fallen:
         detail = f"{', '.join(fallen)} less than at {before['ts']}: the counts began anew, there are no amounts"
-        return Beside(fields, sample, Reason.RESTARTED, detail)
+        return Beside(fields, sample, apart_s, Reason.RESTARTED, detail)
     if apart_s > GAP * usual_s:
-        detail = f"{apart_s:g} s since the sample before, usually {usual_s:g} s: no amount is given across the gap"
-        return Beside({}, sample, Reason.SAMPLE_MISSING, detail)
-    return Beside(fields, sample)
+        detail = f"{apart_s:g} s since the sample before, usually {usual_s:g} s: amounts are of the gap, no rates"
+        return Beside({**fields, "interval_s": usual_s}, sample, apart_s, Reason.SAMPLE_MISSING, detail)
+    return Beside(fields, sample, apart_s)

@@ -6,9 +6,9 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from counterflow.base.errors import CounterflowError
@@ -32,10 +32,19 @@ def raise_all(mistakes: Mapping[Any, str]) -> None:
         raise PydanticCustomError("entries", "{entries}", {"entries": dict(mistakes)})
 
 
+def _rooted(path: Path, info: ValidationInfo) -> Path:
+    folder: Path = (info.context or {}).get("folder", Path())
+    return folder / path
+
+
+Rooted = Annotated[Path, AfterValidator(_rooted)]
+"""A path that is relative to the folder of its configuration, which is `folder` of the validation's context."""
+
+
 class Secret(Strict):
     """Where a secret is kept: a file or an environment variable. Never the secret itself."""
 
-    file: Path | None = None
+    file: Rooted | None = None
     env: str | None = None
 
     @model_validator(mode="after")
@@ -79,9 +88,10 @@ class Kafka(Strict):
 
     @field_validator("settings")
     @classmethod
-    def _properties_exist(cls, settings: dict[str, Any]) -> dict[str, Any]:
+    def _properties_exist(cls, settings: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
         raise_all({name: text for name, value in settings.items() if (text := _property_mistake(name, value))})
-        return settings
+        files = {name: str(_rooted(Path(str(v)), info)) for name, v in settings.items() if name.endswith(".location")}
+        return settings | files
 
     @model_validator(mode="after")
     def _can_log_in(self) -> Kafka:

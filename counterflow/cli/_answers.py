@@ -9,7 +9,7 @@ from itertools import groupby
 
 import click
 
-from counterflow.analysis.answer import STATUSES, Answer
+from counterflow.analysis.answer import STATUSES, Answer, Need
 from counterflow.base.inert import inert
 from counterflow.cli._table import console, table
 
@@ -104,12 +104,12 @@ def _reason(alike: Sequence[Answer]) -> str:
 
 def _lacking(answers: Sequence[Answer], width: int) -> Iterable[str]:
     """Return what rules lack, by input, since many rules lack the same one."""
-    lacked: dict[tuple[str, str], list[Answer]] = {}
+    lacked: dict[tuple[str, Need], list[Answer]] = {}
     for one in answers:
         for need in one.needs.items():
             lacked.setdefault(need, []).append(one)
-    facts = [f"{name}: {_rules(of)}" for (name, text), of in lacked.items() if text.startswith("fact ")]
-    counters = [f"{_rules(of)}: {text}" for (_, text), of in lacked.items() if not text.startswith("fact ")]
+    facts = [f"{name}: {_rules(of)}" for (name, need), of in lacked.items() if need.kind == "fact"]
+    counters = [f"{_rules(of)}: {need.text}" for (_, need), of in lacked.items() if need.kind == "counter"]
     if counters:
         yield from _entry("unknown", "Rules lack what was not collected:", counters, width)
     if facts:

@@ -9,8 +9,9 @@ import sys
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import click
@@ -20,11 +21,11 @@ from counterflow.base.errors import CounterflowError, why
 from counterflow.base.inert import inert
 from counterflow.cli._table import console
 from counterflow.cli._times import LocalTime
+from counterflow.look.options import ReadingOptions
 
 if TYPE_CHECKING:
     from counterflow.collectors.records import Item
 
-F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 
 
@@ -58,34 +59,31 @@ class Filled(click.ParamType[str]):
         return str(value) or self.fail("is empty; give a name, or leave the option out", param, ctx)
 
 
-def reading_options(command: F) -> F:
-    """Give a command --zone, --date-order and --system."""
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command --zone, --date-order, --at and --system, which it gets as `options`."""
+
+    @wraps(command)
+    def gathered(
+        *args: Any,
+        zone: ZoneInfo,
+        system: str | None,
+        date_order: Literal["ymd", "mdy", "dmy"] | None,
+        at: datetime | None,
+        **others: Any,
+    ) -> Any:
+        return command(*args, options=ReadingOptions(zone, system, date_order, at), **others)
+
     zone_help = "IANA time zone of the recordings' local times; nmon files do not state it."
     system_help = "Name of the system, instead of the one in the file."
-    command = click.option("--system", type=Filled(), help=system_help)(command)
+    made = click.option("--system", type=Filled(), help=system_help)(gathered)
     at_help = "Time of a listing that carries none, or begin of a run; without an offset it is in --zone."
-    command = click.option("--at", type=LocalTime(), help=at_help)(command)
+    made = click.option("--at", type=LocalTime(), help=at_help)(made)
     order_help = "Order of ambiguous dates, as in IBM i spooled files."
-    command = click.option("--date-order", type=click.Choice(["ymd", "mdy", "dmy"]), help=order_help)(command)
-    return click.option("--zone", type=Zone(), default="UTC", show_default=True, help=zone_help)(command)
+    made = click.option("--date-order", type=click.Choice(["ymd", "mdy", "dmy"]), help=order_help)(made)
+    return click.option("--zone", type=Zone(), default="UTC", show_default=True, help=zone_help)(made)
 
 
-def file_options(command: F) -> F:
-    """Give a command FILE… and the options for reading it."""
-    command = reading_options(command)
-    return click.argument("files", nargs=-1, required=True, type=Given())(command)
-
-
-def report_needs(
-    ctx: click.Context,
-    paths: list[Path],
-    zone: ZoneInfo,
-    system: str | None,
-    order: str | None,
-    at: datetime | None,
-    *,
-    zone_alone: bool = False,
-) -> None:
+def report_needs(ctx: click.Context, paths: list[Path], options: ReadingOptions, *, zone_alone: bool = False) -> None:
     """Report which options the files need, once for all files of a format, before any file is read.
 
     `zone_alone` is for a command that reports what it refuses for want of another option.
@@ -94,7 +92,8 @@ def report_needs(
 
     stated = ctx.get_parameter_source("zone") is not ParameterSource.DEFAULT
     checked = with_progress(paths, len(paths), lambda path: f"checking {path.name}")
-    for need in needed(checked, zone if stated else None, system, order, at):
+    zone = options.zone if stated else None
+    for need in needed(checked, zone, options.system, options.date_order, options.at):
         if zone_alone and need.option != "--zone":
             continue
         errors.print(inert(f"note: {need._replace(example=Path(called(need.example)))}"), markup=False)
@@ -233,10 +232,13 @@ def each(paths: list[Path]) -> Iterator[Path]:
 
 def with_progress(items: Iterable[T], total: int, named: Callable[[T], str]) -> Iterator[T]:
     """Yield the items; on a terminal, several get a progress bar with the name of the current one."""
+    if total < 2 or not sys.stderr.isatty():
+        yield from items
+        return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     bar = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*bar, console=errors, transient=True, disable=total < 2 or not sys.stderr.isatty()) as progress:
+    with Progress(*bar, console=errors, transient=True) as progress:
         task = progress.add_task("files", total=total)
         for item in items:
             progress.update(task, description=inert(named(item)))
@@ -265,11 +267,8 @@ def report_beside(name: str) -> None:
 def read_all(
     paths: list[Path],
     named: Collection[Path],
-    zone: ZoneInfo,
-    system: str | None,
+    options: ReadingOptions,
     take: Callable[[Path, Item], None],
-    date_order: str | None = None,
-    at: datetime | None = None,
 ) -> int:
     """Pass every item of every file to `take`; report each file without figures, and return how many there are.
 
@@ -280,7 +279,7 @@ def read_all(
     unread = 0
     for path in each(paths):
         try:
-            for found in read_each(path, zone, system, date_order, at, called(path)):
+            for found in read_each(path, *options, called(path)):
                 unread += not _is_read(found.name, found.items, take, named)
         except BrokenPipeError:
             raise  # the reader of the output has closed it

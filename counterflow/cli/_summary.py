@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,9 @@ from counterflow.cli._table import console
 from counterflow.collectors.sources.files import unicode
 from counterflow.collectors.summary import Summaries
 
+_SMALL = 8_000_000
+"""Bytes that one process reads sooner than another starts."""
+
 
 def summarise(files: list[Path], read: Callable[..., int], *, as_json: bool) -> int:
     """Print CPU, memory, disks, network, top commands, records and data quality of each file and system.
@@ -26,15 +32,46 @@ def summarise(files: list[Path], read: Callable[..., int], *, as_json: bool) -> 
     """
     out = console()
     unread = 0
-    for path in each(files):
-        found = Summaries(unicode(called(path)))
-        unread += read([path], take=lambda _, item, to=found: to.add(item))
-        for summary in found.of:
-            if as_json:
-                click.echo(orjson.dumps(summary.as_dict()))
-            elif summary.records:
-                _print(out, summary.as_dict())
+    with _read_each(files, read) as found:
+        for (summaries, without), _ in zip(found, each(files), strict=True):
+            unread += without
+            for summary in summaries:
+                if as_json:
+                    click.echo(orjson.dumps(summary))
+                elif summary["records"]:
+                    _print(out, summary)
     return unread
+
+
+_Found = tuple[list[dict[str, Any]], int]
+"""The summaries of a file by system, and how many files in it have no figures."""
+
+
+@contextmanager
+def _read_each(files: list[Path], read: Callable[..., int]) -> Iterator[Iterable[_Found]]:
+    """Yield what each file holds, in order; many files are read on all cores."""
+    of_file = partial(_of_file, read=read)
+    size = sum(path.stat().st_size for path in files if path.is_file())
+    cores = min(os.cpu_count() or 1, len(files))
+    if size < _SMALL or cores < 2 or any(called(path) != str(path) for path in files):
+        yield map(of_file, files)
+        return
+    from counterflow.look.reading import processes
+
+    with processes(cores) as pool:
+        yield pool.map(partial(_alone, of_file), files)
+
+
+def _of_file(path: Path, read: Callable[..., int]) -> _Found:
+    found = Summaries(unicode(called(path)))
+    unread = read([path], take=lambda _, item: found.add(item))
+    return [summary.as_dict() for summary in found.of], unread
+
+
+def _alone(of_file: Callable[[Path], _Found], path: Path) -> _Found:
+    """Read a file in a process without a command."""
+    with click.Context(click.Command("look")):
+        return of_file(path)
 
 
 def _print(out: Console, s: dict[str, Any]) -> None:

@@ -81,7 +81,7 @@ def check(file: Path, as_json: bool) -> None:
             where = f"{system.system} at {to.host} through {to.driver}"
             read = tuple(load_pack(name).pack for name in system.packs)
         elif isinstance(system, ListenSource):
-            where, read = f"{system.protocol} {system.address}", ("njmon", "nimon")
+            where, read = f"tcp {system.address}", ("njmon", "nimon")
         else:
             cluster = system.connection or config.kafka
             _ = cluster.client

@@ -87,7 +87,7 @@ def _accounts() -> list[Account]:
 
     from counterflow.collectors.agent.checkpoint import committed
     from counterflow.pipelines.audit.records import accounts
-    from counterflow.pipelines.landing.under_way import under_way
+    from counterflow.pipelines.audit.under_way import under_way
     from counterflow.schemas.definition import datasets
     from counterflow.stack.settings import StackSettings
 

@@ -7,11 +7,9 @@ import tarfile
 from collections import Counter
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from datetime import datetime
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zoneinfo import ZoneInfo
 
 import click
 import orjson
@@ -19,6 +17,7 @@ import orjson
 from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
 from counterflow.cli._files import errors, given, lies_beside, reading_options, report_beside
+from counterflow.look.options import ReadingOptions
 
 if TYPE_CHECKING:
     from counterflow.collectors.bundle import Refused
@@ -49,10 +48,7 @@ def command(
     keep: tuple[str, ...],
     with_unread: bool,
     show: bool,
-    zone: ZoneInfo,
-    date_order: str | None,
-    at: datetime | None,
-    system: str | None,
+    options: ReadingOptions,
     as_json: bool,
 ) -> None:
     """Pack recordings into an archive to send, with names replaced.
@@ -87,7 +83,7 @@ def command(
     for file in texts:
         names.learn_headings(file.text)
     for file in texts:
-        items = list(read_items(file, zone, system, date_order, at))
+        items = list(read_items(file, *options))
         if fault := why_unread(items):
             if lies_beside(file.name, paths):
                 report_beside(file.name)
@@ -102,8 +98,8 @@ def command(
     _refuse(refused, {} if with_unread else unread, len(found))
     if not files:
         raise CounterflowError(f"no file in {', '.join(map(str, paths))}", hint="name a recording", exit_code=2)
-    if system is not None:
-        names.learn([Record("", {"system": system})])  # which an unread file may hold
+    if options.system is not None:
+        names.learn([Record("", {"system": options.system})])  # which an unread file may hold
     for word in words:
         if names.replaced(word) == word:
             what = f"--replace {word}: numbers, single characters, headings, common words and names of IBM stay"
@@ -115,7 +111,8 @@ def command(
     read: dict[str, Any] = {}
     folders: dict[Path, int] = {}
     for file, new, figures in zip(files, packed, before, strict=True):
-        items = list(read_items(new, zone, system and names.replaced(system), date_order, at))
+        renamed = options._replace(system=options.system and names.replaced(options.system))
+        items = list(read_items(new, *renamed))
         left = sorted(names.found_in(new.text) | names.found_in_file_name(new.name) | names.found_in_records(items))
         if left:
             what = f"{file.name}: {', '.join(left[:5])} would be left in the archive"
@@ -128,8 +125,8 @@ def command(
         read[_free(read, number, new.name)] = dict(Counter(dataset for dataset, *_ in figures))
     unread_in_archive = [name for name, file in zip(read, files, strict=True) if file.name in unread]
     manifest = {
-        "zone": zone.key,
-        "date_order": date_order,
+        "zone": options.zone.key,
+        "date_order": options.date_order,
         "replaced": dict(names.kinds),
         "files": read,
         "unread": unread_in_archive,

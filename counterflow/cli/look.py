@@ -9,14 +9,12 @@ import tempfile
 import webbrowser
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime
 from functools import partial, reduce
 from itertools import chain, islice
 from operator import add
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
-from zoneinfo import ZoneInfo
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 import orjson
@@ -42,6 +40,7 @@ from counterflow.cli._files import (
     with_progress,
 )
 from counterflow.cli._table import console
+from counterflow.look.options import ReadingOptions
 
 if TYPE_CHECKING:
     from counterflow.analysis.findings import Finding
@@ -85,18 +84,13 @@ def _list(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 @click.pass_context
 def command(
     ctx: click.Context,
+    /,
     files: tuple[Path, ...],
     summary: bool,
     records: bool,
     as_json: bool,
-    zone: ZoneInfo,
-    date_order: str | None,
-    at: datetime | None,
-    system: str | None,
-    out: Path | None,
-    opened: bool,
-    keep: Path | None,
-    export: Path | None,
+    options: ReadingOptions,
+    **written: Any,
 ) -> None:
     """Read files and folders, and state what limited their systems.
 
@@ -105,12 +99,12 @@ def command(
     Exit status 0: every file was read; 1: a file gave no figures; 2: none did, or a folder cannot be written to.
     """
     if not (summary or records):
-        ctx.exit(1 if _look(ctx, files, zone, date_order, at, system, out, opened, keep, export, as_json) else 0)
+        ctx.exit(1 if _look(ctx, files, options, Outputs(**written), as_json=as_json) else 0)
     if summary and records:
         raise click.UsageError("give --summary or --records, not both")
-    if out or opened or keep or export:
+    if any(written.values()):
         raise click.UsageError("--out, --open, --keep and --export are of the findings, not of --summary or --records")
-    read = partial(read_all, named=files, zone=zone, system=system, date_order=date_order, at=at)
+    read = partial(read_all, named=files, options=options)
     if records:
         from counterflow.cli._records import write
 
@@ -120,37 +114,50 @@ def command(
     ctx.exit(1 if summarise(recordings(files), read, as_json=as_json) else 0)
 
 
-def _look(
-    ctx: click.Context,
-    paths: tuple[Path, ...],
-    zone: ZoneInfo,
-    date_order: str | None,
-    at: datetime | None,
-    system: str | None,
-    out: Path | None,
-    opened: bool,
-    keep: Path | None,
-    export: Path | None,
-    as_json: bool,
-) -> int:
+class Outputs(NamedTuple):
+    """What a look writes: the folders of the report, of the database to keep, and of Parquet, where one is given.
+
+    `opened` is whether the report is shown in the browser.
+    """
+
+    out: Path | None
+    opened: bool
+    keep: Path | None
+    export: Path | None
+
+    @property
+    def folders(self) -> list[Path]:
+        return [folder for folder in (self.out, self.keep, self.export) if folder]
+
+    @property
+    def files(self) -> set[Path]:
+        """The files and folders that are written, and so not read."""
+        from counterflow.look.database import parts
+
+        page = [self.out / "report.html"] if self.out else []
+        tables = self.export.glob("*.parquet") if self.export else ()
+        return {path.resolve() for path in chain(page, parts(self.keep) if self.keep else (), tables)}
+
+
+def _look(ctx: click.Context, paths: tuple[Path, ...], options: ReadingOptions, to: Outputs, *, as_json: bool) -> int:
     """Compute and print the findings, and write what options request; return the number of files without figures."""
     from counterflow.look.database import Database
 
     signal.signal(signal.SIGTERM, _end)
     with (
-        _refusals(Path(tempfile.gettempdir()), *filter(None, (keep,))),
+        _refusals(Path(tempfile.gettempdir()), *filter(None, (to.keep,))),
         tempfile.TemporaryDirectory(prefix="counterflow-") as temporary,
     ):
-        for written in filter(None, (out, keep, export)):
+        for written in to.folders:
             _try(written)
         folder = Path(temporary)
         spool = folder / "spool"
         spool.mkdir()
-        files = given(local(paths, folder), _written(out, keep, export))
+        files = given(local(paths, folder), to.files)
         names = {path: called(path) for path in files if called(path) != str(path)}
-        with Database(keep or folder / "database", kept=keep is not None) as database:
-            report_needs(ctx, files, zone, system, date_order, at, zone_alone=True)
-            reads = database.read(files, spool, zone, date_order, at, system, names)
+        with Database(to.keep or folder / "database", kept=to.keep is not None) as database:
+            report_needs(ctx, files, options, zone_alone=True)
+            reads = database.read(files, spool, options, names)
             read = list(with_progress(reads, len(files), lambda one: one.path.name))
             measured = database.compute()
             if not measured:
@@ -165,15 +172,15 @@ def _look(
                 _print(console(), read, measured, found)
             sys.stdout.flush()  # the user reads the findings while the report is made
             unread = _report_unread(read, paths)
-            if export is not None:
-                with _refusals(export):
-                    database.export(export)
-            if out is not None or opened:
-                page = _write_report(database.client, measured, found, out or folder)
-                if out is None:
+            if to.export is not None:
+                with _refusals(to.export):
+                    database.export(to.export)
+            if to.out is not None or to.opened:
+                page = _write_report(database.client, measured, found, to.out or folder)
+                if to.out is None:
                     page = Path(shutil.copy(page, Path(tempfile.mkdtemp(prefix="counterflow-report-"))))
                 click.echo(page, err=as_json)
-                if opened:
+                if to.opened:
                     webbrowser.open(page.resolve().as_uri())
             elif sys.stdout.isatty() and not as_json:
                 errors.print("note: `--open` shows the report with its charts, `--out FOLDER` writes it", markup=False)
@@ -212,15 +219,6 @@ def _try(folder: Path) -> None:
     except OSError as error:
         hint = "name a folder that this user may write to"
         raise CounterflowError(f"{folder}: {error.strerror or error}", hint=hint, exit_code=2) from None
-
-
-def _written(out: Path | None, keep: Path | None, export: Path | None) -> set[Path]:
-    """Return the files and folders that a look with these options writes."""
-    from counterflow.look.database import parts
-
-    page = [out / "report.html"] if out else []
-    written = chain(page, parts(keep) if keep else (), export.glob("*.parquet") if export else ())
-    return {path.resolve() for path in written}
 
 
 def _without_interval(read: list[Read], names: Mapping[Path, str]) -> CounterflowError:

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import sys
-from datetime import datetime
 from pathlib import Path
-from typing import Literal
-from zoneinfo import ZoneInfo
 
 import click
 
 from counterflow.cli._files import (
     Filled,
+    Given,
     errors,
-    file_options,
     lies_beside,
+    reading_options,
     recordings,
     report_beside,
     report_needs,
 )
+from counterflow.look.options import ReadingOptions
 
 
 @click.command()
-@file_options
+@click.argument("files", nargs=-1, required=True, type=Given())
+@reading_options
 @click.option("--agent-id", default="publish", show_default=True, help="Name under which each file is published once.")
 @click.option("--run", type=Filled(), help="Label of the measurement run, added to every record.")
 @click.option("--again", is_flag=True, help="Publish files again that were already published under this name.")
@@ -31,10 +31,7 @@ from counterflow.cli._files import (
 def command(
     ctx: click.Context,
     files: tuple[Path, ...],
-    zone: ZoneInfo,
-    date_order: Literal["ymd", "mdy", "dmy"] | None,
-    at: datetime | None,
-    system: str | None,
+    options: ReadingOptions,
     agent_id: str,
     run: str | None,
     again: bool,
@@ -69,7 +66,7 @@ def command(
     stack = StackSettings.running()
     kafka = stack.kafka("agent")
     paths = recordings(files, stack.home / "remote")
-    report_needs(ctx, paths, zone, system, date_order, at)
+    report_needs(ctx, paths, options)
     size = sum(map(_size, paths))
     columns = (
         TextColumn("{task.description}", markup=False),
@@ -93,10 +90,10 @@ def command(
                 paths,
                 kafka=kafka,
                 agent_id=agent_id,
-                zone=zone.key,
-                date_order=date_order,
-                at=at,
-                system=system,
+                zone=options.zone.key,
+                date_order=options.date_order,
+                at=options.at,
+                system=options.system,
                 run=run,
                 again=again,
                 progress=progress,

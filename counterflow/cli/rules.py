@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 import orjson
 
-from counterflow.base.errors import CounterflowError
 from counterflow.cli._group import Group
 from counterflow.cli._reader import F, on_option, reader
 from counterflow.cli._table import console, table
@@ -22,7 +21,6 @@ from counterflow.pipelines.rules import Rule, rules, with_settings
 
 if TYPE_CHECKING:
     from counterflow.analysis.replay import Given
-    from counterflow.pipelines.rules.learned import Limit
 
 
 class RuleName(click.ParamType[Rule[Any, Any, Any]]):
@@ -54,7 +52,7 @@ def _intervals(command: F) -> F:
 
 @click.group(cls=Group)
 def command() -> None:
-    """Show the verdict rules, replay them, and learn their limits."""
+    """Show the verdict rules, and replay them."""
 
 
 @command.command("list")
@@ -80,7 +78,6 @@ def show(rule: Rule[Any, Any, Any], as_json: bool) -> None:
 @click.option(
     "--sweep", "sweeps", metavar="NAME=A..B", multiple=True, help="With --score: five values from A to B, or A,B,C."
 )
-@click.option("--picture", type=click.Path(path_type=Path), help="Draw the states over time as this SVG file.")
 @_json
 def replay(
     rule: Rule[Any, Any, Any],
@@ -90,7 +87,6 @@ def replay(
     settings: tuple[str, ...],
     spells: Path | None,
     sweeps: tuple[str, ...],
-    picture: Path | None,
     as_json: bool,
 ) -> None:
     """Judge intervals with RULE, from a file or as stored, each entity from a cold start; one line per interval.
@@ -102,57 +98,11 @@ def replay(
     parameters = _parameters(rule, settings)
     if sweeps and spells is None:
         raise click.UsageError("--sweep goes with --score")
-    if spells is not None or picture is not None:
-        given = list(_given_rows(rule, source, begin, end))
-        if picture is not None:
-            _draw(rule, parameters, given, picture)
-        if spells is not None:
-            _print(list(_scores(rule, settings, sweeps, given, spells)), as_json)
-        return
-    rows = replayed(rule, parameters, _given_rows(rule, source, begin, end))
-    _print(rows, as_json)
-
-
-@command.command()
-@_intervals
-@click.option("--site", type=click.Path(path_type=Path), help="Write each learned ceiling into this site file.")
-@_json
-def learn(
-    rule: Rule[Any, Any, Any],
-    source: BinaryIO | None,
-    begin: datetime | None,
-    end: datetime | None,
-    settings: tuple[str, ...],
-    site: Path | None,
-    as_json: bool,
-) -> None:
-    """Show the limit that RULE learns for each entity and configuration, from a file or as stored.
-
-    A learned limit warns at most. One that --site has written is configured: it may be critical from then on.
-    """
-    from counterflow.analysis.replay import learned
-
-    if site is not None and rule.name != "log_ceiling":
-        raise click.BadParameter("the site file has ceilings of logs alone", param_hint="--site")
-    parameters = _parameters(rule, settings)
-    rows = []
-    for row, limit, ts in learned(rule, parameters, _given_rows(rule, source, begin, end)):
-        rows.append({**row, "until": ts.astimezone(UTC).isoformat(), **limit.as_json(rule.learned_as)})
-        if site is not None and limit.usable:
-            _write_ceiling(site, row, ts, limit)
-    _print(rows, as_json)
-
-
-def _write_ceiling(site: Path, row: dict[str, Any], ts: datetime, limit: Limit) -> None:
-    from counterflow.collectors.formats.site.writing import add_ceiling
-
-    comment = f"learned from {limit.intervals} intervals, spread {limit.spread:.2g}, confidence {limit.confidence}"
-    try:
-        text = site.read_text(encoding="utf-8")
-        text = add_ceiling(text, row["system"], row["subsystem"], row["path"], ts, limit.value, comment)
-        site.write_text(text, encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise CounterflowError(f"{site}: {error}", hint="collectors/formats/site/README.md", exit_code=2) from None
+    rows = _given_rows(rule, source, begin, end)
+    if spells is not None:
+        _print(list(_scores(rule, settings, sweeps, list(rows), spells)), as_json)
+    else:
+        _print(replayed(rule, parameters, rows), as_json)
 
 
 def _given_rows(
@@ -194,47 +144,6 @@ def _values(sweep: str) -> list[str]:
     except ValueError:
         raise click.BadParameter(f"expected NAME=A..B or NAME=A,B,C, found `{sweep}`", param_hint="--sweep") from None
     return [f"{name}={value:g}" for value in steps] if steps else [f"{name}={value}" for value in values.split(",")]
-
-
-def _draw(rule: Rule[Any, Any, Any], parameters: Any, rows: list[Given], picture: Path) -> None:
-    """Draw the states of each entity as bars over time."""
-    import vl_convert
-
-    from counterflow.analysis.replay import judged
-    from counterflow.dashboards.definition import looks
-
-    values = [
-        {
-            "from": (one.ts - timedelta(seconds=one.interval_s)).isoformat(),
-            "to": one.ts.isoformat(),
-            "entity": f"{one.system} / {one.entity}",
-            "state": one.state,
-        }
-        for one in judged(rule, parameters, rows)
-    ]
-    colours = {state: looks().colours[looks().states[state]] for state in rule.states}
-    picture.write_text(
-        vl_convert.vegalite_to_svg(
-            {
-                "width": 900,
-                "height": {"step": 24},
-                "data": {"values": values},
-                "mark": "bar",
-                "encoding": {
-                    "x": {"field": "from", "type": "temporal", "scale": {"type": "utc"}, "title": "UTC"},
-                    "x2": {"field": "to"},
-                    "y": {"field": "entity", "type": "nominal", "title": None},
-                    "color": {
-                        "field": "state",
-                        "type": "nominal",
-                        "scale": {"domain": [*colours], "range": [*colours.values()]},
-                        "title": rule.name,
-                    },
-                },
-            }
-        ),
-        encoding="utf-8",
-    )
 
 
 def _parameters(rule: Rule[Any, Any, Any], settings: tuple[str, ...]) -> Any:

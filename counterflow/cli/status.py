@@ -38,7 +38,6 @@ def command(home: Path | None, as_json: bool) -> None:
                 "pid": str(part.pid or "-"),
                 "port": "\n".join(str(port) for port in part.ports) or "-",
                 "RSS MiB": round(part.rss_bytes / 2**20),
-                "restarts": part.restarts,
                 "uptime": str(timedelta(seconds=part.uptime_s)) if part.pid else "-",
                 "detail": part.detail if part.state == "running" else "",
             }

@@ -44,9 +44,7 @@ def command(home: Path | None, as_json: bool, foreground: bool, **ports: int | N
     out = console(stderr=as_json, soft_wrap=True)
     running, requested = StackSettings.load(home=home), StackSettings.from_environment(None, home=home, **ports)
     found = status(running)
-    if found and requested.grafana and not running.grafana:  # the one optional part
-        running = running.model_copy(update={"grafana": requested.grafana, "grafana_port": requested.grafana_port})
-    elif found and all(part.state == "running" for part in found):
+    if found and all(part.state == "running" for part in found):
         out.print(f"The stack is already running in {running.home}; counterflow status shows it.")
         if as_json:
             _print_json(running)
@@ -80,7 +78,7 @@ def _stay(settings: StackSettings) -> None:
 
 
 def _print_text(settings: StackSettings, seconds: float, report: Callable[..., None]) -> None:
-    from counterflow.stack.agent_config import FILE, INBOX, other_broker
+    from counterflow.stack.agent_config import FILE, INBOX
 
     report(
         f"The stack is up after {seconds:.0f} s.\n"
@@ -91,8 +89,6 @@ def _print_text(settings: StackSettings, seconds: float, report: Callable[..., N
         f"  Grafana     {_grafana(settings)}\n"
         f"  Agent       counterflow agent run --config {settings.home / FILE}: files in {settings.home / INBOX}"
     )
-    if broker := other_broker(settings):
-        report(f"  {settings.home / FILE} names the broker {broker}; this one is {settings.kafka_bootstrap}")
 
 
 def _print_json(settings: StackSettings) -> None:

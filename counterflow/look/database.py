@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Self
-from zoneinfo import ZoneInfo
 
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
 from counterflow.look.files import NAME, Files
+from counterflow.look.options import ReadingOptions
 
 if TYPE_CHECKING:
     from counterflow.analysis.findings import Finding
@@ -93,14 +92,7 @@ class Database:
         return self._engine.result()
 
     def read(
-        self,
-        paths: Sequence[Path],
-        spool: Path,
-        zone: ZoneInfo,
-        date_order: str | None,
-        at: datetime | None,
-        system: str | None,
-        names: Mapping[Path, str],
+        self, paths: Sequence[Path], spool: Path, options: ReadingOptions, names: Mapping[Path, str]
     ) -> Iterator[Read]:
         """Read the files that are new, or changed since they were last read, and yield the outcome of each.
 
@@ -112,22 +104,12 @@ class Database:
         """
         from counterflow.look.reading import read
 
-        stated = at.isoformat(" ") if at else None
-        options = {"zone": zone.key, "date-order": date_order, "at": stated, "system": system}
-        fresh = self._files.fresh(paths, options)  # what is appended from here on is read by the next look
+        at = options.at.isoformat(" ") if options.at else None
+        stated = {"zone": options.zone.key, "date-order": options.date_order, "at": at, "system": options.system}
+        fresh = self._files.fresh(paths, stated)  # what is appended from here on is read by the next look
         new, first = [path for path, _ in fresh], self._files.reserve(len(fresh))
         unread: set[Path] = set(names)
-        for one in read(
-            new,
-            lambda: self.client,
-            spool,
-            zone=zone,
-            date_order=date_order,
-            at=at,
-            system=system,
-            names=names,
-            first=first,
-        ):
+        for one in read(new, lambda: self.client, spool, options, names, first):
             if one.error:
                 unread.add(one.path)
             yield one

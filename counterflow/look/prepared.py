@@ -26,7 +26,7 @@ def _made(folder: Path) -> bytes:
     """Return the folder of such an engine as an archive."""
     with Embedded(folder) as engine:
         engine.post("SET fsync_metadata = 0")  # saves a wait for the disk for each of some hundred tables and views
-        migrate(engine, Schema([part for part in schema().parts if part.id != FEEDS]))
+        migrate(engine, Schema({name: text for name, text in schema().parts.items() if name != FEEDS}, {}))
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as archive:
         archive.add(folder, ".")

@@ -20,15 +20,15 @@ from pathlib import Path
 from tempfile import SpooledTemporaryFile, TemporaryDirectory
 from threading import Thread
 from typing import BinaryIO, TypeGuard
-from zoneinfo import ZoneInfo
 
 from counterflow.base.clickhouse import ClickHouse, Settings
 from counterflow.base.errors import why
 from counterflow.collectors.agent.envelope import Origin, Refused, invalid, refused, utc_now
 from counterflow.collectors.agent.frames import Broken, Framed, Frames
-from counterflow.collectors.reading import Contained, Faults, read_each
+from counterflow.collectors.reading import Faults, read_each
 from counterflow.collectors.records import Fields, Item, Reason, Record, Reject, Table
 from counterflow.collectors.sources.files import unicode
+from counterflow.look.options import ReadingOptions
 from counterflow.schemas.clickhouse_insert import insert_files
 
 AGENT = "no agent"
@@ -85,13 +85,9 @@ def read(
     paths: Sequence[Path],
     client: Callable[[], ClickHouse],
     spool: Path,
-    *,
-    zone: ZoneInfo,
-    date_order: str | None = None,
-    at: datetime | None = None,
-    system: str | None = None,
-    names: Mapping[Path, str] | None = None,
-    first: int = 0,
+    options: ReadingOptions,
+    names: Mapping[Path, str],
+    first: int,
 ) -> Iterator[Read]:
     """Read files on all cores and insert their rows; yield the outcome of each, in order of completion.
 
@@ -101,8 +97,7 @@ def read(
     are those of files that are not called by their path; `first` is the number of the first file, so that no two rows
     share a number.
     """
-    options = partial(read_each, zone=zone, system=system, date_order=date_order, at=at)
-    work = partial(_spooled, spool=spool, each=options, names=names or {}, system=system)
+    work = partial(_spooled, spool=spool, options=options, names=names)
     jobs = list(enumerate(paths, first))
     yield from _on_all_cores(work, jobs, lambda: _land(spool, client, _INSERT))
     _land(spool, client, 0)
@@ -135,7 +130,7 @@ def _on_all_cores(
     if sum(sizes) < _SMALL:
         yield from chain.from_iterable(work([job]) for job in jobs)
         return
-    with _processes(cores) as pool:
+    with processes(cores) as pool:
         left = _together(jobs, sizes, min(_TOGETHER, sum(sizes) // (8 * cores)))
         pending = {pool.submit(work, some) for some in islice(left, _WAITING)}
         landed = time.monotonic()
@@ -162,7 +157,7 @@ def _together(jobs: Sequence[Job], sizes: Sequence[int], most: int) -> Iterator[
 
 
 @contextmanager
-def _processes(number: int) -> Iterator[ProcessPoolExecutor]:
+def processes(number: int) -> Iterator[ProcessPoolExecutor]:
     """Yield a pool whose processes end with this one, however it ends, and at once if an exception leaves the block."""
     context = get_context("spawn")  # the engine's threads do not survive a fork
     closes, held = context.Pipe(duplex=False)
@@ -189,34 +184,26 @@ def _spooled(
     jobs: Sequence[Job],
     *,
     spool: Path,
-    each: Callable[..., Iterator[Contained]],
+    options: ReadingOptions,
     names: Mapping[Path, str],
-    system: str | None,
 ) -> list[Read]:
     pieces = _Pieces(spool / str(jobs[0][0]))
     reads: list[Read] = []
     for number, path in jobs:
-        reads += _read_one(number, path, names.get(path, str(path)), pieces, each, system)
+        reads += _read_one(number, path, names.get(path, str(path)), pieces, options)
     pieces.close()
     return reads
 
 
-def _read_one(
-    number: int,
-    path: Path,
-    called: str,
-    pieces: _Pieces,
-    each: Callable[..., Iterator[Contained]],
-    system: str | None,
-) -> list[Read]:
+def _read_one(number: int, path: Path, called: str, pieces: _Pieces, options: ReadingOptions) -> list[Read]:
     frames: Frames[None] = Frames(AGENT)
     frames.clear(number << 32)
     frames.collected_at = utc_now()
     reads: list[Read] = []
     try:
-        for name, form, items in each(path, name=called):
+        for name, form, items in read_each(path, *options, called):
             reads.append(found := Read(path, name, form))
-            rows = _Rows(frames, Origin(unicode(name), form or "agent", system), found, pieces)
+            rows = _Rows(frames, Origin(unicode(name), form or "agent", options.system), found, pieces)
             for item in items:
                 rows.take(item)
             rows.close()
@@ -256,7 +243,6 @@ class _Rows:
         if isinstance(item, Record | Table):
             self._learn(item.dataset, item.shared if isinstance(item, Table) else item.fields)
             self._add(item)
-            self._write(self._frames.full())
         elif isinstance(item, Reject):
             self.faults.add(item)
             self._found.anomalies[item.reason.value] += 1
@@ -280,7 +266,6 @@ class _Rows:
     def _report(self, reject: Reject) -> None:
         for record in refused(reject, self._origin):
             self._add(record)
-        self._write(self._frames.full())
 
     def _report_held(self) -> None:
         """Report the rejects that waited for the system and the time of their file."""
@@ -293,10 +278,12 @@ class _Rows:
 
     def _add(self, item: Record | Table) -> None:
         try:
-            self._frames.add(item, self._origin.run, None)
+            found = self._frames.add(item, self._origin.run, None)
         except Refused as refusal:
             for record in item.records():
                 self._refuse(Broken(record, str(refusal), None))
+        else:
+            self._write(found)
 
     def _refuse(self, broken: Broken[None]) -> None:
         self._found.anomalies[Reason.SCHEMA.value] += 1

@@ -1,4 +1,4 @@
-"""Databases on LinuxONE over direct NVMe storage and over a storage server: nmon, YCSB output, logs of queries."""
+"""A database on LinuxONE over direct NVMe storage and over a storage server: nmon and output of YCSB."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 from random import Random
 
-from counterflow.simulate import nmon_linux, query_log, site, ycsb
+from counterflow.simulate import nmon_linux, site, ycsb
 from counterflow.simulate.case import Case
 from counterflow.simulate.files import Output, Written
 from counterflow.simulate.nmon import Disk
@@ -51,9 +51,8 @@ class LinuxRun:
     system : the LPAR of the database; its driver's output is stored with it.
     storage : `nvme` or `fcp`.
     service_ms : of a transfer on that storage.
-    operations : of YCSB, a second, by kind; empty for queries.
-    queries : completed in the run; 0 for YCSB.
-    users : threads of YCSB, users of queries.
+    operations : of YCSB, a second, by kind.
+    users : threads of YCSB.
     memory_gb : of the LPAR.
     price : of the storage, as a share of another price.
     """
@@ -68,17 +67,12 @@ class LinuxRun:
     users: int
     memory_gb: int
     price: float
-    operations: Mapping[str, float] = field(default_factory=dict)
-    queries: int = 0
+    operations: Mapping[str, float]
     published: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def systems(self) -> tuple[str, ...]:
         return (self.system,)
-
-    @property
-    def workload(self) -> str:
-        return "ycsb" if self.operations else "bdi"
 
 
 class LinuxCase(Case[LinuxRun]):
@@ -89,12 +83,8 @@ class LinuxCase(Case[LinuxRun]):
         for one in placed:
             run, random = one.run, Random(f"{seed}/{one.run.name}")  # noqa: S311 - noise
             to.add(run.system, f"{run.name}.nmon", _recording(one, self.interval_s, random))
-            if run.operations:
-                output = ycsb.lines(run.operations, run.users, one.begin, one.seconds, random)
-                to.add(run.system, f"{run.workload}_{run.name}.txt", output)
-            else:
-                log = query_log.lines(run.workload, run.name, run.users, run.queries, one.begin, one.seconds, random)
-                to.add(run.system, f"{run.workload}_{run.name}.csv", log)
+            output = ycsb.lines(run.operations, run.users, one.begin, one.seconds, random)
+            to.add(run.system, f"ycsb_{run.name}.txt", output)
         to.add(None, "site.yaml", site.lines(_site(placed)))
         return to.files
 
@@ -132,6 +122,5 @@ def _site(placed: Sequence[Placed[LinuxRun]]) -> Iterator[site.Entry]:
     for one in placed:
         run = one.run
         yield "prices", {"from": begin, "name": run.name, "amount": run.price, "currency": "XXX"}
-        units = "operations" if run.operations else "queries"
-        what: site.Fields = {"workload": run.workload, "units": units, "engines": {"core": PROCESSORS}}
+        what: site.Fields = {"workload": "ycsb", "units": "operations", "engines": {"core": PROCESSORS}}
         yield "runs", {"name": run.name, "systems": [run.system], "begin": one.begin, "end": one.end, **what}

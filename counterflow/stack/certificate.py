@@ -32,17 +32,16 @@ LEFT = timedelta(days=365)
 _NAME, _PASSWORD = "counterflow-flink", "flink-store"
 
 
-def renew(settings: StackSettings) -> bool:
-    """Make key and certificate if missing or expiring within `LEFT`; return whether new ones were made."""
+def renew(settings: StackSettings) -> None:
+    """Make key and certificate if missing or expiring within `LEFT`."""
     now = datetime.now(UTC)
     with exclusive(settings.flink.home / "certificate.lock"):  # parts in separate containers start at once
         there = store(settings).exists() and (store(settings).parent / _PASSWORD).exists()
         if there and (end := expires(settings)) and end - now > LEFT:
-            return False
+            return
         pem, bundle = issue(now, password(settings).encode())
         private(settings.flink_certificate, pem)
         private(store(settings), bundle)
-    return True
 
 
 def store(settings: StackSettings) -> Path:

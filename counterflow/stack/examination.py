@@ -16,7 +16,7 @@ from counterflow.base.errors import UNREACHED, CounterflowError
 from counterflow.pipelines.jobs import all_jobs
 from counterflow.pipelines.submission.cluster import states
 from counterflow.schemas import topics
-from counterflow.schemas.migrations import schema
+from counterflow.schemas.migrations import recorded, schema
 from counterflow.stack import lifecycle
 from counterflow.stack.certificate import expires
 from counterflow.stack.jobs import cluster
@@ -48,9 +48,13 @@ def parts(settings: StackSettings) -> Iterator[Trouble]:
     if usage.free < LEAST_FREE * usage.total:
         free = f"{usage.free / 2**30:.1f} GiB of {usage.total / 2**30:.0f} GiB are free below {settings.home}"
         yield Trouble("disk", free, "free space, or shorten the retention: docs/cluster.md")
-    yield from _kafka(settings)
-    yield from _clickhouse(settings)
-    yield from _jobs(settings)
+    named = {part.name for part in found if part.state != "running"}
+    if "kafka" not in named:
+        yield from _kafka(settings)
+    if "clickhouse" not in named:
+        yield from _clickhouse(settings)
+    if "jobmanager" not in named:
+        yield from _jobs(settings)
 
 
 def _kafka(settings: StackSettings) -> Iterator[Trouble]:
@@ -70,9 +74,8 @@ def _kafka(settings: StackSettings) -> Iterator[Trouble]:
 def _clickhouse(settings: StackSettings) -> Iterator[Trouble]:
     try:
         with settings.clickhouse("migrator") as client:
-            rows = client.rows("SELECT id, sha256 FROM counterflow.migration FINAL")
-            if missing := [one.id for one in schema().pending({row["id"]: row["sha256"] for row in rows})]:
-                yield Trouble("migrations", f"not applied: {', '.join(missing)}", "counterflow dev migrate")
+            if recorded(client) != schema().digest:
+                yield Trouble("migrations", "the tables are not those of this version", "counterflow dev migrate")
         with settings.clickhouse("reader") as client:
             for row in client.rows(_SKEWED, {"param_most": SKEW_S}):
                 why = f"the clock of agent {row['agent_id']} is {row['ahead_s']} s ahead of the server's"

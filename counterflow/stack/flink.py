@@ -13,8 +13,7 @@ import yaml
 
 from counterflow.pipelines.submission import rest
 from counterflow.stack import certificate
-from counterflow.stack.launch import ProcessRecord, scratch
-from counterflow.stack.part import Part
+from counterflow.stack.part import Part, scratch
 from counterflow.stack.secret import private
 from counterflow.stack.settings import HOST, StackSettings
 
@@ -108,9 +107,7 @@ def _prepare(settings: StackSettings) -> None:
     home = settings.flink.home
     for folder in ("conf", "checkpoints", "savepoints"):
         (home / folder).mkdir(parents=True, exist_ok=True)
-    if certificate.renew(settings):  # a process with the old certificate and one with the new reject each other
-        for part in ("jobmanager", "taskmanager"):
-            ProcessRecord.read(settings.home, part).end()
+    certificate.renew(settings)
     private(home / "conf/config.yaml", yaml.safe_dump(_config(settings), sort_keys=False, width=10_000))
     private(home / "conf/log4j-console.properties", LOG4J)
 

@@ -1,6 +1,6 @@
-"""Serves the health of the stack from a separate process: which parts run, and how often each was restarted.
+"""Serves the health of the stack from a separate process: which parts run, and since when.
 
-`python -m counterflow.stack.health_server`. It also rotates long logs.
+`python -m counterflow.stack.health_server`.
 """
 
 from __future__ import annotations
@@ -8,18 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from prometheus_client import CollectorRegistry
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from counterflow.base import health
 from counterflow.base.errors import CounterflowError
 from counterflow.base.stopping import stopping
-from counterflow.stack import supervision
-from counterflow.stack.health import NAME
 from counterflow.stack.lifecycle import status
+from counterflow.stack.parts import HEALTH
 from counterflow.stack.settings import StackSettings
-
-_ROTATE_S = 60.0
 
 
 class Parts(Collector):
@@ -28,36 +25,33 @@ class Parts(Collector):
     def __init__(self, settings: StackSettings) -> None:
         self._settings = settings
 
-    def describe(self) -> tuple[GaugeMetricFamily | CounterMetricFamily, ...]:
+    def describe(self) -> tuple[GaugeMetricFamily, ...]:
         """Return the metrics, without a request to any part."""
         return (
             GaugeMetricFamily("counterflow_part_up", "1 where the part answers.", labels=["part"]),
-            CounterMetricFamily(
-                "counterflow_part_restarts",
-                "Restarts after an unexpected end, since `counterflow up` started the part.",
-                labels=["part"],
-            ),
             GaugeMetricFamily(
-                "counterflow_part_failures", "Consecutive starts that failed within seconds.", labels=["part"]
+                "counterflow_part_start_time_seconds", "Start of the part's process since the epoch.", labels=["part"]
             ),
             GaugeMetricFamily(
                 "counterflow_part_resident_memory_bytes", "Of the part and its children.", labels=["part"]
             ),
         )
 
-    def collect(self) -> Iterator[GaugeMetricFamily | CounterMetricFamily]:
-        up, restarts, failures, resident = families = self.describe()
-        for part in status(self._settings, but=NAME):
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        up, started, resident = families = self.describe()
+        for part in status(self._settings, but=HEALTH):
             up.add_metric([part.name], part.state == "running")
-            restarts.add_metric([part.name], part.restarts)
-            failures.add_metric([part.name], part.failures)
+            if part.pid:
+                started.add_metric([part.name], part.started_s)
             resident.add_metric([part.name], part.rss_bytes)
         return iter(families)
 
 
 def problems(settings: StackSettings) -> list[str]:
     return [
-        f"{part.name} is {part.state}: {part.detail}" for part in status(settings, but=NAME) if part.state != "running"
+        f"{part.name} is {part.state}: {part.detail}"
+        for part in status(settings, but=HEALTH)
+        if part.state != "running"
     ]
 
 
@@ -71,8 +65,7 @@ def main() -> None:
         health.serve(settings.health_port, registry, lambda: problems(settings))
     except OSError as error:
         raise CounterflowError(f"cannot listen on 127.0.0.1:{settings.health_port}: {error.strerror}") from None
-    while not stop.wait(_ROTATE_S):
-        supervision.rotate(settings)
+    stop.wait()
 
 
 if __name__ == "__main__":

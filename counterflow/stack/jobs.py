@@ -7,7 +7,6 @@ import sys
 from counterflow.base.errors import CounterflowError
 from counterflow.pipelines.jobs import all_jobs
 from counterflow.pipelines.submission import Cluster, states
-from counterflow.stack.launch import STABLE_S, ProcessRecord, now
 from counterflow.stack.part import Part
 from counterflow.stack.settings import StackSettings
 
@@ -21,16 +20,18 @@ def cluster(settings: StackSettings) -> Cluster:
         python=settings.flink.python,
         environment=settings.flink.environment,
         checkpoints=settings.flink.checkpoints,
-        ledger=settings.home / "jobs.json",
         end_task_manager=lambda: _end_task_manager(settings),
     )
 
 
 def _end_task_manager(settings: StackSettings) -> None:
-    """End the TaskManager, unless it has just started: the known states of its jobs may be those before its start."""
-    run = ProcessRecord.read(settings.home, "taskmanager")
-    if now() - run.started_s > STABLE_S:
-        run.end()
+    """Restart the TaskManager, unless it has just started: the known states may be those before its start."""
+    from counterflow.stack import supervision  # not in the images that only render jobs
+
+    found = supervision.states(settings).get("taskmanager")
+    if found and found.uptime_s > supervision.STABLE_S:
+        supervision.stop(settings, "taskmanager")
+        supervision.start(settings, "taskmanager")
 
 
 def connection(settings: StackSettings) -> dict[str, str]:

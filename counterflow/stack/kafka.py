@@ -19,10 +19,8 @@ from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-def
 
 from counterflow.base.errors import CounterflowError
 from counterflow.schemas.definition import Topic
-from counterflow.schemas.vintage import require_topics
 from counterflow.stack.kafka_users import ADMIN, USERS, set_grants, set_passwords
-from counterflow.stack.launch import scratch
-from counterflow.stack.part import Part
+from counterflow.stack.part import Part, scratch
 from counterflow.stack.runtimes import java
 from counterflow.stack.secret import private, secret
 from counterflow.stack.settings import HOST, StackSettings
@@ -57,11 +55,10 @@ def create_topics(
 ) -> None:
     """Create the topics that do not exist yet, with `admin` (default: the user admin); others keep their configuration.
 
-    Raises `CounterflowError` where the broker refuses one, or has topics of an older version.
+    Raises `CounterflowError` where the broker refuses one.
     """
     if admin is None:  # a client without open requests counts as false
         admin = AdminClient({**settings.kafka(ADMIN).client, "log_level": 0})
-    require_topics(admin.list_topics(timeout=_TIMEOUT_S).topics)
     new = [NewTopic(topic.name, topic.partitions, replicas, config=topic.config) for topic in topics]
     for name, created in admin.create_topics(new).items():
         try:

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import psutil
 
@@ -18,16 +19,14 @@ from counterflow.stack import agent_config, preflight, supervision
 from counterflow.stack.install import Report, exclusive, install
 from counterflow.stack.jobs import cluster
 from counterflow.stack.kafka import create_topics
-from counterflow.stack.launch import STABLE_S
 from counterflow.stack.part import Part
 from counterflow.stack.parts import all_parts
 from counterflow.stack.settings import StackSettings
 
+_WHEN = {"BACKOFF": f"within {supervision.STABLE_S} s of its start", "EXITED": "by itself"}
 _CANCEL_S = 20
 """Seconds for which `down` waits for jobs to end by themselves."""
 _OTHER = "start it with the version that made it, or take another folder: counterflow up --home FOLDER"
-_UNKNOWN = supervision.PartState("STOPPED")
-"""State of a part that did not exist yet when the supervisor was started."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +34,8 @@ class PartStatus:
     """A part as `counterflow status` shows it.
 
     `state` is `running` (it answers), `failing` (it answers but does not do its work; `detail` is why), `starting` (it
-    does not answer yet), `restarting` or `stopped`. `rss_bytes` includes child processes. `restarts` counts since it
-    was last started on purpose, `failures` counts consecutive starts that failed within seconds.
+    does not answer yet), `restarting` or `stopped`. `rss_bytes` includes child processes; `started_s` is in seconds
+    since the epoch.
     """
 
     name: str
@@ -44,10 +43,9 @@ class PartStatus:
     pid: int | None = None
     ports: Sequence[int] = ()
     rss_bytes: int = 0
+    started_s: int = 0
     uptime_s: int = 0
     detail: str = ""
-    restarts: int = 0
-    failures: int = 0
 
 
 def up(settings: StackSettings, report: Report = lambda _: None) -> dict[str, float]:
@@ -81,7 +79,7 @@ def up(settings: StackSettings, report: Report = lambda _: None) -> dict[str, fl
     database, logs = settings.clickhouse_home / "data", settings.kafka_home / "data"
     vintage.require(settings.home, database=database, topics=logs, hint=_OTHER)
     with exclusive(settings.home / ".lock"):
-        fresh = not (supervision.alive(settings) or orphaned(settings))
+        fresh = not supervision.alive(settings)
         if fresh:
             _clear(settings, preflight.machine(settings))
         vintage.claim(settings.home, database=database, topics=logs, hint=_OTHER)
@@ -103,22 +101,17 @@ def start(settings: StackSettings, *names: str, report: Report = lambda _: None)
     A running part is only checked. Raises `CounterflowError` naming a part that ended or does not answer.
     """
     if not supervision.alive(settings):
-        if not orphaned(settings):
-            _clear(settings)
+        _clear(settings)
         install(settings, report)
         settings.stack_file.write_text(settings.model_dump_json(indent=2))
-        running = supervision.states(settings)
-        supervision.sweep(settings, which=supervision.strays)
         supervision.launch(settings, all_parts(settings))
-        for name in running:  # they continue undisturbed, supervised again
-            supervision.start(settings, name)
     waiting = begin(settings, *names)
-    began, before = time.monotonic(), supervision.states(settings)
+    began = time.monotonic()
     while waiting:
         states = supervision.states(settings)
         for part in waiting.copy():
-            state = states.get(part.name, _UNKNOWN)
-            if state.restarts > before[part.name].restarts + 1:  # one restart may follow an earlier kill
+            state = states[part.name]
+            if state.state == "BACKOFF":
                 raise _failed(settings, part, "ended while it started")
             if state.pid and (detail := _answer(part, state)):
                 waiting.remove(part)
@@ -132,20 +125,11 @@ def begin(settings: StackSettings, *names: str) -> list[Part]:
     """Let the supervisor start the named parts that do not run, without waiting; return all of the named parts."""
     parts = [part for part in all_parts(settings) if part.name in names]
     states = supervision.states(settings)
-    if any(part.name not in states for part in parts):
-        supervision.add(settings, all_parts(settings))
-        settings.stack_file.write_text(settings.model_dump_json(indent=2))
-        states = supervision.states(settings)
     for part in parts:
         if states[part.name].state not in ("RUNNING", "STARTING"):
             part.prepare()
             supervision.start(settings, part.name)
     return parts
-
-
-def orphaned(settings: StackSettings) -> bool:
-    """Return whether parts run without their supervisor; the next `start` takes them over."""
-    return settings.stack_file.exists() and not supervision.alive(settings) and bool(supervision.states(settings))
 
 
 def show(settings: StackSettings, report: Report = lambda _: None) -> None:
@@ -172,10 +156,13 @@ def status(settings: StackSettings, *, but: str | None = None) -> list[PartStatu
     """Return the status of every part except `but`; empty when nothing runs in this home."""
     states = supervision.states(settings)
     if not states:
-        return []
+        if not (left := supervision.processes(settings)):
+            return []
+        detail = f"processes that a killed supervisor left: {len(left)}; counterflow up ends them"
+        return [PartStatus("supervisor", "stopped", detail=detail)]
     supervisor = Part("supervisor", command=(), ready=lambda _: "supervisord")
     parts = (part for part in (supervisor, *all_parts(settings)) if part.name != but)
-    return [_look(settings, part, states.get(part.name, _UNKNOWN)) for part in parts]
+    return [_look(settings, part, states[part.name]) for part in parts]
 
 
 def _migrate(settings: StackSettings) -> None:
@@ -187,34 +174,22 @@ def _migrate(settings: StackSettings) -> None:
 
 
 def _look(settings: StackSettings, part: Part, state: supervision.PartState) -> PartStatus:
-    again = {"restarts": state.restarts, "failures": state.failures}
     if not state.pid:
-        word = "restarting" if state.state == "BACKOFF" else "stopped"
-        return PartStatus(part.name, word, ports=part.ports, detail=_why(settings, part, state), **again)
+        again = state.state in ("BACKOFF", "EXITED")
+        why = f"ended {_WHEN[state.state]}; it is started again; its log: {_log(settings, part)}" if again else ""
+        return PartStatus(part.name, "restarting" if again else "stopped", ports=part.ports, detail=why)
     detail = _answer(part, state)
     problems = "; ".join(part.problems()) if detail else ""
-    word = "failing" if problems else "running" if detail else "starting"
     return PartStatus(
         part.name,
-        word,
+        "failing" if problems else "running" if detail else "starting",
         state.pid,
         part.ports,
         _resident(state.pid, children=part.name != "supervisor"),
+        state.started_s,
         state.uptime_s,
-        problems or detail or "does not answer yet" + f"; {_why(settings, part, state)}" * bool(state.failures),
-        **again,
+        problems or detail or "does not answer yet",
     )
-
-
-def _why(settings: StackSettings, part: Part, state: supervision.PartState) -> str:
-    """Describe why a part has no process or fails, and name its log."""
-    if part.name == "supervisor":
-        return "the running parts are unsupervised: counterflow up takes them over"
-    log = f"its log: {settings.logs / part.name}.log"
-    if state.failures:
-        wait = f", next start in {state.wait_s:.0f} s" * bool(state.wait_s)
-        return f"ended within {STABLE_S} s of its start {state.failures} times in a row{wait}; {log}"
-    return f"ended, restarting; {log}" if state.state == "BACKOFF" else ""
 
 
 def _resident(pid: int, *, children: bool) -> int:
@@ -228,16 +203,19 @@ def _resident(pid: int, *, children: bool) -> int:
 def _answer(part: Part, state: supervision.PartState) -> str | None:
     """Query a part, but only if its own process listens on its ports: another server could answer there as well."""
     try:
-        listening = {
-            listener.port for listener in preflight.listeners(psutil.Process(state.pid).net_connections("tcp"))
-        }
+        sockets = psutil.Process(state.pid).net_connections("tcp")
     except (psutil.NoSuchProcess, psutil.AccessDenied):
         return None
+    listening = {socket.laddr.port for socket in sockets if socket.status == psutil.CONN_LISTEN}
     return part.ready(listening) if listening.issuperset(part.ports) else None
 
 
+def _log(settings: StackSettings, part: Part) -> Path:
+    return settings.logs / f"{part.name}.log"
+
+
 def _failed(settings: StackSettings, part: Part, what: str) -> CounterflowError:
-    log = settings.logs / f"{part.name}.log"
+    log = _log(settings, part)
     lines = log.read_text(errors="replace").strip().splitlines() if log.exists() else []
     return CounterflowError(f"{part.name} {what}: {lines[-1] if lines else 'no output'}", hint=f"its log: {log}")
 
@@ -253,8 +231,7 @@ def _down(settings: StackSettings) -> int:
     count = len(supervision.processes(settings))
     if supervision.alive(settings):
         for part in reversed(all_parts(settings)):
-            if supervision.states(settings).get(part.name, _UNKNOWN).pid:
-                supervision.stop(settings, part.name)
+            supervision.stop(settings, part.name)
             if part.name == "jobs":  # nothing resubmits them now; their checkpoints stay for the next start
                 with suppress(CounterflowError):
                     submission.cancel(cluster(settings), patience_s=_CANCEL_S)

@@ -4,6 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from pathlib import Path
+
+_EMPTIED = '/bin/rm -rf "$0"; /bin/mkdir -p "$0"; exec "$@"'
+"""What empties a folder, then becomes a program; a full disk does not keep the program from running.
+
+PATH is the user's, and may lack these two.
+"""
+
+
+def scratch(home: Path, part: str) -> Path:
+    """Return the folder of a part's temporary files; its next start removes what a killed process left."""
+    return home / "tmp" / part
 
 
 @dataclass(frozen=True)
@@ -33,3 +45,7 @@ class Part:
     environment: Mapping[str, str] = field(default_factory=dict)
     stop_s: int = 20
     ready_s: int = 120
+
+    def with_empty_scratch(self, home: Path) -> tuple[str, ...]:
+        """Return the command, which first empties the part's folder of temporary files."""
+        return ("/bin/sh", "-c", _EMPTIED, str(scratch(home, self.name)), *self.command)

@@ -8,9 +8,10 @@ import shutil
 import socket
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import psutil
 
@@ -33,14 +34,6 @@ class Problem(NamedTuple):
 
     what: str
     hint: str
-
-
-class Listener(NamedTuple):
-    """A listening TCP socket; `pid` only where the kernel reveals its owner."""
-
-    address: str
-    port: int
-    pid: int | None
 
 
 def machine(
@@ -126,14 +119,6 @@ def require_none(found: Iterable[Problem]) -> None:
         )
 
 
-def listeners(connections: Sequence[Any]) -> list[Listener]:
-    return [
-        Listener(connection.laddr.ip, connection.laddr.port, getattr(connection, "pid", None))
-        for connection in connections
-        if connection.status == psutil.CONN_LISTEN
-    ]
-
-
 def _filled(parts: Path) -> bool:
     """Return whether everything is installed: the library of Flink is assembled last."""
     return (parts / "flink-library.installed").exists()
@@ -174,10 +159,8 @@ def _is_free(port: int) -> bool:
 
 
 def _owner(port: int) -> str:
-    try:
-        for listener in listeners(psutil.net_connections("tcp")):
-            if listener.port == port and listener.pid:
-                return f"pid {listener.pid} ({psutil.Process(listener.pid).name()})"
-    except psutil.Error:
-        pass
+    with suppress(psutil.Error):
+        for found in psutil.net_connections("tcp"):
+            if found.status == psutil.CONN_LISTEN and found.laddr and found.laddr.port == port and found.pid:
+                return f"pid {found.pid} ({psutil.Process(found.pid).name()})"
     return "a process of another user"

@@ -44,14 +44,13 @@ def npm(parts: Path) -> tuple[str, ...]:
 
 
 def lack(name: str) -> str:
-    """Return why the machine's own `java`, `node` (with npm) or `maven` is unsuitable; empty where it is not.
+    """Return why the machine's own `java` or `node` (with npm) is unsuitable; empty where it is not.
 
     Raises `CounterflowError` where JAVA_HOME names an unsuitable Java.
     """
     if name == "java":
         return _lacks_java()
-    needed = {"node": ("node", "npm"), "maven": ("mvn",)}[name]
-    return next((f"{program} is not on PATH" for program in needed if not shutil.which(program)), "")
+    return next((f"{program} is not on PATH" for program in ("node", "npm") if not shutil.which(program)), "")
 
 
 def _lacks_java() -> str:

@@ -1,7 +1,7 @@
-"""The supervisor: supervisord starts the parts through `launch`, which backs off, and restarts those that die.
+"""The supervisor: supervisord, which owns the parts, restarts those that die, and writes and rotates their logs.
 
-Every process of a stack has `COUNTERFLOW_STACK=<home>` in its environment. That mark, never a name, identifies
-them when the supervisor itself is gone.
+Every process of a stack has `COUNTERFLOW_STACK=<home>` in its environment. That mark, never a name, identifies what is
+left when the supervisor itself was killed: the next `up` or `down` ends it.
 """
 
 from __future__ import annotations
@@ -9,13 +9,12 @@ from __future__ import annotations
 import hashlib
 import os
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
 import xmlrpc.client
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,13 +24,12 @@ from supervisor.xmlrpc import Faults, SupervisorTransport  # type: ignore[import
 
 from counterflow.base import health
 from counterflow.base.errors import CounterflowError
-from counterflow.stack.launch import STABLE_S, ProcessRecord, forget, now
 from counterflow.stack.part import Part
 from counterflow.stack.settings import StackSettings
 
+STABLE_S = 10
+"""A part that ran for this long did not fail to start."""
 _MARK = "COUNTERFLOW_STACK"
-_LOG_BYTES, _OLD_LOGS = 10_000_000, 3
-_LAUNCH = (sys.executable, "-m", "counterflow.stack.launch")
 _LONGEST_SOCKET = 90  # bytes of path; the kernel allows 107, supervisord appends a process id
 
 
@@ -40,20 +38,18 @@ class PartState(NamedTuple):
 
     Parameters
     ----------
-    state : supervisord's name; `BACKOFF` while it waits for a restart.
-    pid : of the program itself, 0 when there is none.
-    uptime_s : of the program.
-    restarts : since it was last started on purpose.
-    failures : consecutive starts that failed within seconds.
-    wait_s : until the next restart.
+    state : supervisord's name; `BACKOFF` while a part that ended within `STABLE_S` of its start waits for the next.
+    pid : of the program, 0 when there is none.
+    started_s : time of its start, in seconds since the epoch.
     """
 
     state: str
     pid: int = 0
-    uptime_s: int = 0
-    restarts: int = 0
-    failures: int = 0
-    wait_s: float = 0.0
+    started_s: int = 0
+
+    @property
+    def uptime_s(self) -> int:
+        return max(0, int(time.time()) - self.started_s) if self.pid else 0
 
 
 def launch(settings: StackSettings, parts: Sequence[Part]) -> None:
@@ -85,15 +81,6 @@ def launch(settings: StackSettings, parts: Sequence[Part]) -> None:
     )
 
 
-def add(settings: StackSettings, parts: Sequence[Part]) -> None:
-    """Add to the running supervisor the parts that it does not have yet; running parts continue undisturbed."""
-    configuration = settings.home / "supervisord.conf"
-    configuration.write_text(_configuration(settings, _socket(settings), parts))
-    [[added, _, _]] = _call(settings, "reloadConfig")
-    for name in added:
-        _call(settings, "addProcessGroup", name)
-
-
 def alive(settings: StackSettings) -> bool:
     try:
         return bool(_call(settings, "getState"))
@@ -102,42 +89,23 @@ def alive(settings: StackSettings) -> bool:
 
 
 def states(settings: StackSettings) -> dict[str, PartState]:
-    """Return the state of every part by name, and of the supervisor; without a supervisor only parts that run."""
+    """Return the state of every part by name, and of the supervisor; empty without a supervisor."""
     try:
-        named = {info["name"]: str(info["statename"]) for info in _call(settings, "getAllProcessInfo")}
-        supervisor = {"supervisor": PartState("RUNNING", pid := _call(settings, "getPID"), _uptime(pid))}
-    except OSError:
-        supervisor = {}
-        named = {
-            run.stem: "RUNNING"
-            for run in settings.home.glob("run/*.json")
-            if ProcessRecord.read(settings.home, run.stem).alive
-        }
-    return {**supervisor, **{name: _state(settings, name, state) for name, state in named.items()}}
-
-
-def _state(settings: StackSettings, name: str, reported: str) -> PartState:
-    run = ProcessRecord.read(settings.home, name)
-    if run.alive:
-        failures = run.failures if now() - run.started_s < STABLE_S else 0
-        return PartState(reported, run.pid, _uptime(run.pid), max(0, run.restarts), failures)
-    between = "BACKOFF" if reported in ("RUNNING", "STARTING", "EXITED") and run.restarts >= 0 else reported
-    return PartState(between, 0, 0, max(0, run.restarts), run.failures, run.wait_s)
-
-
-def _uptime(pid: int) -> int:
-    try:
-        return int(time.time() - psutil.Process(pid).create_time())
-    except psutil.NoSuchProcess:
-        return 0
+        pid = _call(settings, "getPID")
+        started_s = int(psutil.Process(pid).create_time())
+        parts = _call(settings, "getAllProcessInfo")
+    except (OSError, psutil.NoSuchProcess):
+        return {}
+    return {
+        "supervisor": PartState("RUNNING", pid, started_s),
+        **{part["name"]: PartState(part["statename"], part["pid"], part["start"]) for part in parts},
+    }
 
 
 def start(settings: StackSettings, name: str) -> None:
     """Start a part without waiting for it; this ends a back-off."""
     if states(settings)[name].state == "BACKOFF":
         stop(settings, name)
-    if not ProcessRecord.read(settings.home, name).alive:
-        forget(settings.home, name)
     try:
         _call(settings, "startProcess", name, False)
     except xmlrpc.client.Fault as fault:
@@ -149,7 +117,6 @@ def stop(settings: StackSettings, name: str) -> None:
     """Stop a part and wait until it is gone."""
     with suppress(xmlrpc.client.Fault, OSError):  # the part or the supervisor has just ended
         _call(settings, "stopProcess", name)
-    ProcessRecord.read(settings.home, name).end()  # an adopted part is not the supervisor's child
 
 
 def shutdown(settings: StackSettings) -> None:
@@ -172,57 +139,15 @@ def processes(settings: StackSettings) -> list[psutil.Process]:
     return found
 
 
-def strays(settings: StackSettings) -> list[psutil.Process]:
-    """Return the processes of this stack that are neither part nor descendant of one: those that a killed part left."""
-    found = processes(settings)
-    parts = {state.pid for state in states(settings).values()}
-
-    def kept(process: psutil.Process) -> bool:
-        with suppress(psutil.NoSuchProcess):
-            return process.pid in parts or any(parent.pid in parts for parent in process.parents())
-        return False
-
-    return [process for process in found if not kept(process)]
-
-
-def sweep(
-    settings: StackSettings,
-    patience_s: float = 20,
-    which: Callable[[StackSettings], list[psutil.Process]] = processes,
-) -> int:
-    """End the remaining processes of this stack, by SIGTERM first; return how many there were."""
-    swept: set[psutil.Process] = set()
-    while left := which(settings):  # repeatedly, since a living supervisor starts new ones until it is gone
-        swept.update(left)
+def sweep(settings: StackSettings, patience_s: float = 60) -> None:
+    """End the remaining processes of this stack, by SIGTERM first."""
+    while left := processes(settings):  # repeatedly, since a living supervisor starts new ones until it is gone
         for process in left:
             with suppress(psutil.NoSuchProcess):
                 process.terminate()
         for process in psutil.wait_procs(left, timeout=patience_s)[1]:
             with suppress(psutil.NoSuchProcess):
                 process.kill()
-    return len(swept)
-
-
-def rotate(settings: StackSettings) -> None:
-    """Rotate long logs by copying and truncating: their writers append, so they need not reopen them."""
-    for log in (settings.logs / f"{run.stem}.log" for run in settings.home.glob("run/*.json")):
-        with suppress(OSError):  # a full disk: it is rotated once there is room
-            if log.stat().st_size > _LOG_BYTES:
-                _rotate(log)
-
-
-def _rotate(log: Path) -> None:
-    new = Path(f"{log}.new")
-    try:
-        shutil.copyfile(log, new)
-    except OSError:
-        new.unlink(missing_ok=True)
-        raise
-    for number in range(_OLD_LOGS, 1, -1):
-        with suppress(FileNotFoundError):
-            Path(f"{log}.{number - 1}").replace(f"{log}.{number}")
-    new.replace(f"{log}.1")
-    os.truncate(log, 0)
 
 
 def _call(settings: StackSettings, method: str, *arguments: object) -> Any:
@@ -262,18 +187,20 @@ def _configuration(settings: StackSettings, socket: Path, parts: Sequence[Part])
     }
     for part in parts:
         sections[f"program:{part.name}"] = {
-            "command": shlex.join([*_LAUNCH, str(settings.home), part.name, str(part.stop_s), *part.command]),
+            "command": shlex.join(part.with_empty_scratch(settings.home)),
             "environment": ",".join(f'{name}="{value}"' for name, value in part.environment.items()),
             "autostart": "false",
             "autorestart": "true",
-            "startretries": 1_000_000,  # never give up: `launch` backs off
+            "startsecs": STABLE_S,
+            "startretries": 1_000_000,  # never give up; each wait is a second longer than the one before
             "stopsignal": "TERM",
             "stopwaitsecs": part.stop_s,
             "stopasgroup": "true",
             "killasgroup": "true",
             "redirect_stderr": "true",
-            "stdout_logfile": settings.logs / "launch.log",  # shared: errors before a part has its own log
-            "stdout_logfile_maxbytes": 0,
+            "stdout_logfile": settings.logs / f"{part.name}.log",
+            "stdout_logfile_maxbytes": "10MB",
+            "stdout_logfile_backups": 3,
         }
     return "\n".join(
         f"[{section}]\n" + "".join(f"{key}={str(value).replace('%', '%%')}\n" for key, value in options.items())

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from counterflow.base.clickhouse import ClickHouse
-from counterflow.pipelines.landing.under_way import Run, Seqs, runs
+from counterflow.pipelines.audit.under_way import Run, Seqs, runs
 
 _RUNS = 2_000  # in a request: a server takes 128 KiB of a parameter
 _WHOLE_DAYS = 400

@@ -13,17 +13,16 @@ from contextlib import suppress
 from typing import NamedTuple
 
 import orjson
-from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.kafka import Kafka
-from counterflow.pipelines.landing.under_way import beside_the_lander, positions
+from counterflow.pipelines.audit.under_way import beside_the_lander, positions
+from counterflow.pipelines.audit.under_way import messages as read_messages
 from counterflow.schemas.definition import Dataset, datasets
 from counterflow.schemas.frame import Frame, contract, rows
 
-EACH = 5
-"""Consecutive frames of each partition."""
-_TIMEOUT_S = 10.0
+EACH = 10
+"""Consecutive offsets of each partition."""
 
 
 class Sampled(NamedTuple):
@@ -45,7 +44,9 @@ class Sampled(NamedTuple):
 def landed(
     kafka: Kafka, topics: Collection[str], chance: random.Random, each: int = EACH
 ) -> Iterator[tuple[str, bytes]]:
-    """Yield topic and value of up to `each` consecutive messages of each partition, from anywhere that has landed.
+    """Yield topic and value of the messages at `each` consecutive offsets of each partition, wherever it has landed.
+
+    Markers of transactions take offsets, too.
 
     Raises
     ------
@@ -53,30 +54,12 @@ def landed(
     """
     consumer = beside_the_lander(kafka)
     try:
-        ends: dict[tuple[str, int], int] = {}
-        begins = []
+        spans = {}
         for at in positions(consumer, topics):
-            if at.low < (end := min(at.committed, at.high)):
-                begins.append(TopicPartition(at.topic, at.partition, chance.randint(at.low, max(at.low, end - each))))
-                ends[at.topic, at.partition] = end
-        left = dict.fromkeys(ends, each)
-        consumer.assign(begins)
-        while left:
-            message = consumer.poll(_TIMEOUT_S)
-            if message is None:
-                raise KafkaException(KafkaError(KafkaError._TIMED_OUT, f"{sorted(left)} cannot be read"))
-            place = (message.topic() or "", message.partition() or 0)
-            if (error := message.error()) and error.code() != KafkaError._PARTITION_EOF:
-                raise KafkaException(error)
-            if place not in left:
-                continue
-            inside = not error and (message.offset() or 0) < ends[place]
-            if inside and (value := message.value()) is not None:
-                left[place] -= 1
-                yield place[0], value
-            if not inside or not left[place]:
-                del left[place]
-                consumer.incremental_unassign([TopicPartition(*place)])
+            end = min(at.committed, at.high)
+            begin = chance.randint(at.low, max(at.low, end - each))
+            spans[at.topic, at.partition] = begin, min(end, begin + each)
+        yield from read_messages(consumer, spans)
     finally:
         consumer.close()
 

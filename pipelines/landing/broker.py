@@ -14,6 +14,16 @@ from counterflow.base.kafka_trouble import Trouble
 
 GROUP = "counterflow.lander"
 
+STOPS = {
+    KafkaError._FATAL,
+    KafkaError._AUTO_OFFSET_RESET,
+    KafkaError.FENCED_INSTANCE_ID,
+    KafkaError.GROUP_AUTHORIZATION_FAILED,
+    KafkaError.TOPIC_AUTHORIZATION_FAILED,
+    KafkaError._AUTHENTICATION,
+}
+"""Codes of errors after which no waiting helps."""
+
 log = structlog.get_logger()
 
 
@@ -45,11 +55,11 @@ class Broker:
             "partition.assignment.strategy": "cooperative-sticky",
             "isolation.level": "read_committed",
             "enable.auto.offset.store": False,  # an offset is stored once its message landed
-            "enable.auto.commit": True,  # every 5 s, at a rebalance and at the end: what a failed commit left
+            "enable.auto.commit": True,  # also at a rebalance and at the end: what a failed commit left
+            "auto.commit.interval.ms": 1_000,
             "enable.partition.eof": True,
             "auto.offset.reset": "error",  # the start is set on assignment; a reset would lose messages silently
             "topic.metadata.refresh.interval.ms": 10_000,
-            "fetch.wait.max.ms": 1_000,
             "statistics.interval.ms": 2_000,
             "queued.max.messages.kbytes": 32_768,
         }

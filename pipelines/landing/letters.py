@@ -110,11 +110,7 @@ def one(client: ClickHouse, letter_id: str) -> dict[str, Any] | None:
 def mark(client: ClickHouse, ids: Iterable[str], action: Literal["replayed", "dropped"], reason: str) -> None:
     """Mark letters as handled; the client needs INSERT."""
     rows = [orjson.dumps({"id": found, "action": action, "reason": reason}) for found in ids]
-    client.post("INSERT INTO counterflow.deadletter_handled FORMAT JSONEachRow", b"\n".join(rows), _MARKED)
-
-
-_MARKED: Settings = {"async_insert": 0, "insert_shard_id": 1, "distributed_foreground_insert": 1}
-"""On a cluster the first shard keeps the marks, and has them before the statement ends."""
+    client.post("INSERT INTO counterflow.deadletter_handled FORMAT JSONEachRow", b"\n".join(rows), {"async_insert": 0})
 
 
 def _wire(since: datetime | None, until: datetime | None, reason: str, ids: Sequence[str], most: int) -> Settings:

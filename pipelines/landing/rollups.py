@@ -8,12 +8,15 @@ repeated, and a repeat changes nothing: of an hour the newest computation stays.
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
+import structlog
+
 from counterflow.base.clickhouse import ClickHouse, Settings
-from counterflow.schemas.clickhouse_insert import DATABASE
 from counterflow.schemas.clickhouse_rollups import due, statements
 from counterflow.schemas.definition import datasets
 
@@ -26,14 +29,38 @@ _SETTINGS: Settings = {
     "max_partitions_per_insert_block": 0,
     "async_insert": 0,
 }
+EVERY_S = 30.0
+"""Seconds between two refreshes while a lander runs: each computes the hours of live systems again."""
+
+log = structlog.get_logger()
 
 
-def refresh(client: ClickHouse, database: str = DATABASE, *, seconds: float | None = None) -> int:
+@contextmanager
+def keep_fresh(refresh: Callable[[], object]) -> Iterator[None]:
+    """Call `refresh` every `EVERY_S` in a thread; at the end wait for the one that runs."""
+    done = threading.Event()
+
+    def work() -> None:
+        while not done.wait(EVERY_S):
+            try:
+                refresh()
+            except Exception as error:  # whatever it is, landing goes on
+                log.warning("refresh failed, will be retried", error=str(error)[:500])
+
+    thread = threading.Thread(target=work, name="refresh", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def refresh(client: ClickHouse, *, seconds: float | None = None) -> int:
     """Compute the hours that were touched since the last time; return how many, counted by dataset and system.
 
     Parameters
     ----------
-    database : that of the tables; on a cluster that of the shard's own.
     seconds : stop after the systems during which this time passes; the next call continues. None: complete it.
 
     Raises
@@ -43,15 +70,15 @@ def refresh(client: ClickHouse, database: str = DATABASE, *, seconds: float | No
     """
     begin, computed = time.monotonic(), 0
     [now] = client.rows("SELECT toString(now64(3, 'UTC')) AS text")
-    for together in _together(client.rows(_DUE.format(due=due(database)))):
+    for together in _together(client.rows(_DUE.format(due=due()))):
         dataset = together[0]["dataset"]
         of_each: Settings = {"param_systems": [row["system"] for row in together]}
         for since, until in _ranges(together):
             settings = {**_SETTINGS, **of_each, "param_since": since, "param_until": until}
-            for statement in statements(datasets()[dataset], database):
+            for statement in statements(datasets()[dataset]):
                 client.post(statement, settings=settings)
         client.post(
-            f"INSERT INTO {database}.rollup_progress (dataset, system, touched_to)\n"
+            "INSERT INTO counterflow.rollup_progress (dataset, system, touched_to)\n"
             "SELECT {dataset:String}, arrayJoin({systems:Array(String)}), {now:DateTime64(3, 'UTC')}",
             settings={**of_each, "param_dataset": dataset, "param_now": now["text"], "async_insert": 0},
         )

@@ -21,11 +21,9 @@ from counterflow.pipelines.landing.batch import (
     rows_of_frame,
     sift,
 )
-from counterflow.pipelines.landing.shards import ShardMap, Split
-from counterflow.schemas.clickhouse_insert import DATABASE, insert, insert_rows
+from counterflow.schemas.clickhouse_insert import insert, insert_rows
 from counterflow.schemas.definition import datasets
 from counterflow.schemas.frame import contract
-from counterflow.schemas.sharding import LOCAL
 
 SETTINGS: Settings = {
     "async_insert": 0,
@@ -51,10 +49,6 @@ class Abandoned(Exception):  # noqa: N818 - no error
     """Landing stopped between two inserts; the messages are read and landed again."""
 
 
-class ShardAway(Exception):  # noqa: N818 - of another server
-    """A shard does not answer, so no message of a batch that has rows for it is inserted anywhere."""
-
-
 class LandedBatch(NamedTuple):
     """Outcome of a batch: rows inserted, bytes of its messages, and what was rejected."""
 
@@ -68,27 +62,16 @@ class Writer:
 
     Parameters
     ----------
-    clients : a connection per shard by name, or to the only server; their user needs INSERT and SELECT on the tables.
+    client : a connection whose user needs INSERT and SELECT on the tables.
     tables : table by topic.
-    shards : the map of shards; none: the first client takes everything.
+    abandoned : while it is set, landing raises `Abandoned` before its next insert.
     """
 
-    def __init__(
-        self, clients: Mapping[str, ClickHouse], tables: Mapping[str, str], shards: ShardMap | None = None
-    ) -> None:
-        self._clients = clients
-        self._first = shards.first if shards else next(iter(clients))
-        self._split = Split(shards) if shards else self._whole
-        self._database = LOCAL if shards else DATABASE
+    def __init__(self, client: ClickHouse, tables: Mapping[str, str], abandoned: threading.Event | None = None) -> None:
+        self._client = client
         self._tables = tables
         self._rows = {topic: _counting(table) for topic, table in tables.items()}
-        self.abandoned = threading.Event()
-        """While set, landing raises `Abandoned` before its next insert."""
-
-    @property
-    def sharded(self) -> bool:
-        """Whether rows go to several servers, of which some may be away."""
-        return len(self._clients) > 1
+        self._abandoned = abandoned or threading.Event()
 
     def land(self, topic: str, messages: Sequence[Message]) -> LandedBatch:
         """Insert the messages of a topic, and keep what is refused as dead letters.
@@ -101,27 +84,20 @@ class Writer:
         ClickHouseError : the server refuses for a reason that is not in the rows.
         httpx.TransportError : no answer.
         Abandoned : `abandoned` was set.
-        ShardAway : one of several shards does not answer.
         """
         readable, rows, refused = sift(messages, self._rows[topic])
         whole = rows + sum(refusal.rows for refusal in refused)
-        parts = self._split(readable) if readable else {}
-        if len(parts) > 1 and (away := [shard for shard in sorted(parts) if not self._clients[shard].ping()]):
-            raise ShardAway(f"shard {', '.join(away)} does not answer")
-        for shard, part in parts.items():
-            refused += self._insert(shard, topic, part)
+        if readable:
+            refused += self._insert(topic, readable)
         self._keep_refused(refused)
         return LandedBatch(whole - sum(refusal.rows for refusal in refused), sum(map(len, messages)), refused)
 
-    def _whole(self, messages: Sequence[Message]) -> Mapping[str, Sequence[Message]]:
-        return {self._first: messages}
-
-    def _insert(self, shard: str, topic: str, messages: Sequence[Message]) -> list[Refusal]:
+    def _insert(self, topic: str, messages: Sequence[Message]) -> list[Refusal]:
         """Insert messages; where the server refuses them, halve them down to the bad rows, and return these."""
-        if self.abandoned.is_set():
+        if self._abandoned.is_set():
             raise Abandoned
         try:
-            self._clients[shard].post(insert(self._tables[topic], self._database), body(messages), SETTINGS)
+            self._client.post(insert(self._tables[topic]), body(messages), SETTINGS)
         except ClickHouseError as error:
             if not _is_poison(error):
                 raise
@@ -130,12 +106,12 @@ class Writer:
         else:
             return []
         first, second = halves(messages)
-        return self._insert(shard, topic, first) + self._insert(shard, topic, second)
+        return self._insert(topic, first) + self._insert(topic, second)
 
     def _keep_refused(self, refused: Sequence[Refusal]) -> None:
         if refused:
             rows = b"\n".join(orjson.dumps(deadletter.row(refusal)) for refusal in refused)
-            self._clients[self._first].post(insert_rows("deadletter", self._database), [rows], SETTINGS)
+            self._client.post(insert_rows("deadletter"), [rows], SETTINGS)
 
 
 def _counting(table: str) -> Rows:

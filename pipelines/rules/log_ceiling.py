@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from enum import StrEnum
 from math import dist, sqrt
+from statistics import median
 from typing import Any, NamedTuple, Self
 
 from counterflow.pipelines.rules import Rule, Verdict, _row, parameter
@@ -227,7 +228,7 @@ def judge(parameters: Parameters, state: LogState, interval: LogInterval) -> tup
 
     rates = (*state.rates, rate)[-p.flat_window :]
     limit = None if i.ceiling_mb_s else learned(p, state)
-    pressure, waiting, median, pressed = _pressure(p, state.quiet_ms, i)
+    pressure, waiting, usual_ms, pressed = _pressure(p, state.quiet_ms, i)
     cpu_free = _cpu_free(p, i)
     # only a log that threads wait for, while processors are free, shows the most that its path can do
     shows_most = pressure and cpu_free and state.path is not None and not _fallen_back(p, i)
@@ -253,7 +254,7 @@ def judge(parameters: Parameters, state: LogState, interval: LogInterval) -> tup
     in_a_row = state.near_in_a_row + 1 if near else 0
     window = (*state.near, near)[-p.warn_window :]
     variation = _variation(rates) if len(rates) == p.flat_window else None
-    figures = _Figures(ratio, in_a_row, sum(window), variation, waiting, median, pressure, cpu_free)
+    figures = _Figures(ratio, in_a_row, sum(window), variation, waiting, usual_ms, pressure, cpu_free)
     signal, rule = _signal(p, i, figures)
     reason = _reason(p, i, figures, len(window), pressed)
     if limit is not None:
@@ -393,13 +394,12 @@ def _slow(
         return None, None, None, "pressure unknown: waits, share of waiting threads and log writes are"
     if not quiet_ms:
         return None, None, None, "pressure unknown: no quiet interval to compare log writes with yet"
-    ordered, half = sorted(quiet_ms), len(quiet_ms) // 2
-    median = ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
-    if not median:
-        return None, None, median, "pressure unknown: log writes took no time when quiet"
-    holds = log_write_ms >= p.latency_factor * median
-    words = f"log writes of {log_write_ms:.4g} ms, {_least(holds)} {p.latency_factor:g} x {median:.4g} ms when quiet"
-    return holds, None, median, words
+    usual_ms = median(quiet_ms)
+    if not usual_ms:
+        return None, None, usual_ms, "pressure unknown: log writes took no time when quiet"
+    holds = log_write_ms >= p.latency_factor * usual_ms
+    words = f"log writes of {log_write_ms:.4g} ms, {_least(holds)} {p.latency_factor:g} x {usual_ms:.4g} ms when quiet"
+    return holds, None, usual_ms, words
 
 
 def _cpu_free(p: Parameters, i: LogInterval) -> bool | None:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from statistics import median
 from typing import Any, NamedTuple, Self
 
 from counterflow.pipelines.rules import Rule, Verdict, _row, parameter
@@ -463,11 +464,8 @@ def _leave(p: Parameters, load: _Load, baseline: Medians) -> str | None:
 
 
 def _median(history: tuple[Sample, ...], column: int) -> float | None:
-    known = sorted([value for sample in history if (value := sample[column]) is not None])
-    if not known:
-        return None
-    half = len(known) // 2
-    return known[half] if len(known) % 2 else (known[half - 1] + known[half]) / 2
+    known = [value for sample in history if (value := sample[column]) is not None]
+    return median(known) if known else None
 
 
 def _of(value: float, usual: float | None) -> str:

@@ -1,4 +1,4 @@
-"""Submits jobs to Flink and follows them: a job rendered, its driver, the REST interface, and a ledger of job ids."""
+"""Submits jobs to Flink and follows them: a job rendered, its driver, the REST interface, and its checkpoints."""
 
 from __future__ import annotations
 

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from counterflow.base.errors import CounterflowError
 from counterflow.pipelines.jobs import Job, chosen
+from counterflow.pipelines.submission import checkpoints
 from counterflow.pipelines.submission.driving import drive
-from counterflow.pipelines.submission.ledger import Entry, Ledger, locked
 from counterflow.pipelines.submission.render import fingerprint, render
 from counterflow.pipelines.submission.rest import Flink, cause, connect, moment
 from counterflow.pipelines.submission.shipped import archive
@@ -48,8 +48,7 @@ class Cluster:
         can read them, so they hold the path of a password, not the password.
     python : the interpreter that has PyFlink.
     environment : additional environment variables of Flink's client (`FLINK_HOME`, `FLINK_CONF_DIR`, `FLINK_LIB_DIR`).
-    checkpoints : folder of all checkpoints, with a folder per Flink job id.
-    ledger : file that maps jobs to Flink job ids.
+    checkpoints : folder of all checkpoints, with a folder of each job and fingerprint.
     datasets : the definitions whose topics are read and written.
     end_task_manager : ends the TaskManager, which its supervisor starts again; None where this process may not.
     """
@@ -61,9 +60,17 @@ class Cluster:
     python: Path
     environment: Mapping[str, str]
     checkpoints: Path
-    ledger: Path
     datasets: Mapping[str, Dataset] = field(default_factory=all_datasets)
     end_task_manager: Callable[[], None] | None = None
+
+    @property
+    def lock(self) -> Path:
+        """The file that is locked while jobs are submitted or cancelled; not on the disk of the checkpoints."""
+        return self.checkpoints.with_name("jobs.lock")
+
+    def folder(self, job: Job) -> Path:
+        """Return the folder of the checkpoints that fit a job: those of another query or other tables do not."""
+        return self.checkpoints / f"{job.name}-{fingerprint(job, self.datasets)[:8]}"
 
     def connect(self) -> AbstractContextManager[Flink]:
         """Open a connection to Flink; a failure on it is raised as `CounterflowError`."""
@@ -108,23 +115,23 @@ def submit(cluster: Cluster, jobs: Sequence[Job] | None = None) -> list[Submissi
     """
     by_name = {job.name: job for job in (chosen() if jobs is None else jobs)}
     refused: list[JobRefused] = []
-    with locked(cluster.ledger) as ledger:
+    given_up: dict[str, tuple[str, ...]] = {}
+    with checkpoints.locked(cluster.lock) as lock:
         with cluster.connect() as flink:
-            found, missing = _look(cluster, flink, ledger, by_name.values())
+            found, missing = _look(cluster, flink, by_name.values(), given_up)
         while missing:
-            resumed = {name: entry.checkpoint(cluster.checkpoints) for name, entry in missing.items()}
-            for name, entry in missing.items():
-                ledger.put(name, entry)
+            resumed = {name: checkpoints.newest(cluster.folder(by_name[name])) for name in missing}
             requests = [_request(cluster, by_name[name], checkpoint=resumed[name]) for name in missing]
-            again: dict[str, Entry] = {}
-            for name, job_id, error in drive(cluster.python, cluster.environment, requests, lock=ledger.lock):
-                entry, checkpoint = missing[name], resumed[name]
+            again: list[str] = []
+            for name, job_id, error in drive(cluster.python, cluster.environment, requests, lock=lock):
+                checkpoint = resumed[name]
                 if job_id:
-                    ledger.put(name, entry.submitted(job_id, checkpoint))
+                    uri = checkpoint.as_uri() if checkpoint else None
                     what = "resumed" if checkpoint else "started"
-                    found.append(Submission(name, job_id, what, checkpoint, entry.given_up))
+                    found.append(Submission(name, job_id, what, uri, given_up.get(name, ())))
                 elif checkpoint and _NOT_RESTORED in error:
-                    again[name] = entry.without(checkpoint)
+                    _give_up(name, checkpoint, given_up)
+                    again.append(name)
                 else:
                     refused.append(JobRefused(f"Flink rejected {name}: {cause(error)}"))
             missing = again
@@ -134,34 +141,29 @@ def submit(cluster: Cluster, jobs: Sequence[Job] | None = None) -> list[Submissi
 
 
 def _look(
-    cluster: Cluster, flink: Flink, ledger: Ledger, jobs: Iterable[Job]
-) -> tuple[list[Submission], dict[str, Entry]]:
-    """Return the jobs that run, and the entries of those to submit, after cancelling what runs in their place."""
+    cluster: Cluster, flink: Flink, jobs: Iterable[Job], given_up: dict[str, tuple[str, ...]]
+) -> tuple[list[Submission], list[str]]:
+    """Return the jobs that run, and the names of those to submit, after cancelling what runs in their place."""
     found: list[Submission] = []
-    missing: dict[str, Entry] = {}
+    missing: list[str] = []
     cancelled: list[str] = []
     without_python = False
     all_running = flink.running()
     for job in jobs:
-        known = ledger.get(job.name)
-        entry = Entry(job_id="", fingerprint=fingerprint(job, cluster.datasets))
         running = {one["jid"]: one["state"] for one in all_running if one["name"] == job.name}
-        if known and known.fingerprint == entry.fingerprint:
-            entry = known
-            if len(running) == 1:
-                [(job_id, state)] = running.items()
-                if job_id != entry.job_id:  # submitted by a process that was killed before it noted the id
-                    entry = entry.submitted(job_id, entry.checkpoint(cluster.checkpoints))
-                    ledger.put(job.name, entry)
+        if len(running) == 1:
+            [(job_id, state)] = running.items()
+            if flink.fingerprint(job_id) == fingerprint(job, cluster.datasets):
                 restarting = state == "RESTARTING"
                 without_python |= restarting and bool(job.step) and flink.without_python(job_id)
-                older = _older(flink, entry, cluster) if restarting else None
-                if older is None:
+                made = checkpoints.newest_first(cluster.folder(job))
+                if not (restarting and _cannot_come_back(flink, job_id, made)):
                     found.append(Submission(job.name, job_id, "running"))
                     continue
-                entry = older
+                for bad in made[:1]:
+                    _give_up(job.name, bad, given_up)
         cancelled += running  # an older query, or unable to restore
-        missing[job.name] = entry
+        missing.append(job.name)
     flink.cancel(cancelled)
     if without_python and cluster.end_task_manager:
         # Its interpreter (pemja) keeps the interruption of a task that was cancelled while it started.
@@ -169,19 +171,21 @@ def _look(
     return found, missing
 
 
-def _older(flink: Flink, entry: Entry, cluster: Cluster) -> Entry | None:
-    """Return the entry of a restarting job without its newest checkpoint, where that keeps the job from running.
+def _cannot_come_back(flink: Flink, job_id: str, made: Sequence[Path]) -> bool:
+    """Return whether the newest of the checkpoints that were made keeps a restarting job from running.
 
     A TaskManager of Flink 2.3 ends where a join in mini-batches cannot be restored (`MiniBatchStreamingJoinOperator`
     closes what it has not opened), so that the JobManager never learns of it, and every job restarts. Something else
     may end it: then no job goes back further than to an older checkpoint.
     """
-    newest = entry.checkpoint(cluster.checkpoints)
-    older = entry.without(newest) if newest else entry
-    if flink.cannot_restore(entry.job_id):
-        return older
-    again = older.checkpoint(cluster.checkpoints) and flink.task_managers_ended(entry.job_id) >= _ENDED_OFTEN
-    return older if again else None
+    if flink.cannot_restore(job_id):
+        return True
+    return len(made) > 1 and flink.task_managers_ended(job_id) >= _ENDED_OFTEN
+
+
+def _give_up(job: str, checkpoint: Path, given_up: dict[str, tuple[str, ...]]) -> None:
+    checkpoints.set_aside(checkpoint)
+    given_up[job] = (*given_up.get(job, ()), checkpoint.as_uri())
 
 
 def watch(
@@ -215,7 +219,7 @@ def watch(
 def cancel(cluster: Cluster, jobs: Sequence[Job] | None = None, *, patience_s: float = math.inf) -> list[str]:
     """Cancel jobs (default: all) and wait up to `patience_s`; return those that ran. Their checkpoints stay."""
     names = {job.name for job in (chosen() if jobs is None else jobs)}
-    with locked(cluster.ledger), cluster.connect() as flink:
+    with checkpoints.locked(cluster.lock), cluster.connect() as flink:
         running = [job for job in flink.running() if job["name"] in names]
         flink.cancel((job["jid"] for job in running), patience_s)
     return [job["name"] for job in running]
@@ -237,21 +241,20 @@ def listing(cluster: Cluster, jobs: Sequence[Job] | None = None) -> list[Status]
         ]
 
 
-def _request(cluster: Cluster, job: Job, *, checkpoint: str | None) -> dict[str, Any]:
-    rules = cluster.ledger.with_name("rules.zip")
+def _request(cluster: Cluster, job: Job, *, checkpoint: Path | None) -> dict[str, Any]:
+    rules = cluster.checkpoints.with_name("rules.zip")
     if job.step:
-        rules.parent.mkdir(parents=True, exist_ok=True)
         rules.write_bytes(archive())
     request = render(
         job,
         cluster.datasets,
         bootstrap=cluster.kafka.bootstrap,
         connection=cluster.connection,
-        checkpoints=cluster.checkpoints.as_uri(),
+        checkpoints=cluster.folder(job).as_uri(),
         rules=rules,
     )
     if checkpoint:
-        request["configuration"]["execution.state-recovery.path"] = checkpoint
+        request["configuration"]["execution.state-recovery.path"] = checkpoint.as_uri()
     return request
 
 

@@ -44,6 +44,8 @@ _SETTINGS = {
     "table.exec.sink.require-on-conflict": "false",
     "table.exec.sink.upsert-materialize": "NONE",
 }
+FINGERPRINT = "counterflow.fingerprint"
+"""Parameter of a Flink job by which a running one is recognised (`fingerprint`)."""
 # A job resumes from the offsets in its checkpoints; nobody reads those that it would commit beside them.
 _CONSUMER = {"properties.commit.offsets.on.checkpoint": "false"}
 _PRODUCER = {
@@ -68,7 +70,7 @@ def render(
     ----------
     datasets : definitions; those that the job reads or writes become tables.
     bootstrap, connection : Kafka's `bootstrap.servers`, and the other connection properties of its Java client.
-    checkpoints : URI of the folder of all checkpoints.
+    checkpoints : URI of the folder of its checkpoints.
     rules : archive of the steps in Python for Flink's TaskManagers (`archive`).
     """
     return {
@@ -77,6 +79,7 @@ def render(
         "configuration": {
             **_SETTINGS,
             "pipeline.name": job.name,
+            "pipeline.global-job-parameters": f"{FINGERPRINT}:{fingerprint(job, datasets)}",
             "parallelism.default": str(job.parallelism),
             "execution.checkpointing.dir": checkpoints,
             # in the TaskManager itself: a worker process would listen on ports that are open to the network

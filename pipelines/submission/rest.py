@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from counterflow.base.errors import UNREACHED, CounterflowError
+from counterflow.pipelines.submission.render import FINGERPRINT
 
 if TYPE_CHECKING:
     import httpx
@@ -27,6 +28,11 @@ class Flink:
     def running(self) -> list[dict[str, Any]]:
         """Return the jobs that have not ended: `name`, `jid`, `state`, `start-time` and more."""
         return [job for job in self._get("/jobs/overview")["jobs"] if job["state"] not in _ENDED]
+
+    def fingerprint(self, job_id: str) -> str:
+        """Return the fingerprint that a job was submitted with (`render`); empty where it has none."""
+        found = self._get(f"/jobs/{job_id}/config")["execution-config"]["user-config"]
+        return str(found.get(FINGERPRINT, ""))
 
     def cancel(self, job_ids: Iterable[str], patience_s: float = math.inf) -> None:
         """Cancel jobs and wait for their end, up to `patience_s`: tasks that wait for Kafka take minutes."""

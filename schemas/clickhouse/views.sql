@@ -331,7 +331,8 @@ ALTER TABLE counterflow.job_group {on_cluster}
 CREATE VIEW IF NOT EXISTS counterflow.run_span {on_cluster} AS
 SELECT
   if(part = max(part) OVER (PARTITION BY label), label, concat(label, ' ', formatDateTime(first_begin, '%Y-%m-%d %H:%i', 'UTC'))) AS run,
-  system, begin_ts, end_ts, defined_by, first_begin AS run_begin_ts
+  system, begin_ts, end_ts, defined_by, first_begin AS run_begin_ts,
+  begin_ts - toIntervalSecond(1) AS earliest_ts, coalesce(end_ts, now64(3, 'UTC')) + toIntervalSecond(1) AS latest_ts
 FROM
 (
   SELECT *, min(begin_ts) OVER (PARTITION BY label, part) AS first_begin
@@ -386,7 +387,9 @@ ALTER TABLE counterflow.run_span {on_cluster}
   COMMENT COLUMN `begin_ts` 'When it began on the system, its warm-up left out, UTC.',
   COMMENT COLUMN `end_ts` 'When it ended on the system, UTC. [null: it goes on]',
   COMMENT COLUMN `defined_by` 'site file, or label of recordings.',
-  COMMENT COLUMN `run_begin_ts` 'When it began on the first of its systems, UTC.';
+  COMMENT COLUMN `run_begin_ts` 'When it began on the first of its systems, UTC.',
+  COMMENT COLUMN `earliest_ts` 'When an interval of the run begins at the earliest: recorders are late by up to a second.',
+  COMMENT COLUMN `latest_ts` 'When an interval of the run ends at the latest: likewise, or now where the run goes on.';
 
 -- Units of work between a sample and the one before it, however the source counts; closing summaries are left out.
 CREATE VIEW IF NOT EXISTS counterflow.work_done {on_cluster} AS
@@ -538,7 +541,7 @@ COMMENT 'Every value of a metric, or by hour where points of bucket_s are an hou
 -- Jobs and threads of IBM i, each with the name of its group by one grouping.
 CREATE OR REPLACE VIEW counterflow.job_by {on_cluster} AS
 SELECT
-  ts, interval_s, system, assumeNotNull(group_name) AS name, job, task, cpu_ms, sql_cpu_ms,
+  ts, interval_s, system, assumeNotNull(group_name) AS name, job, cpu_ms, sql_cpu_ms,
   logical_reads + logical_writes + logical_other AS logical_io,
   if(logical_io IS NULL, NULL, logical_reads) AS reads,
   if(logical_io IS NULL, NULL, logical_reads - logical_reads_for_update) AS read_only,
@@ -608,35 +611,35 @@ FROM counterflow.job_by(grouping = {grouping:String})
 WHERE {grouping:String} IN ('thread', 'pool', 'job_type')
 COMMENT 'Logical database I/O of groups of jobs of IBM i by interval, io_by(grouping = ...); groupings as in job_by, and partition. exposed is what mirroring would touch: inserts, updates and deletes, and reads for update where they are known; commits too where commits_counted_in.';
 
--- How long the tasks of groups of jobs run and wait. One row per bucket, not one per task: what adds up over months of
--- thousands of tasks needs no sum at each instant first, which would be more than a query may hold.
+-- How long the tasks of groups of jobs run and wait.
 CREATE OR REPLACE VIEW counterflow.wait_by {on_cluster} AS
 SELECT
-  w.ts AS ts, w.interval_s AS interval_s, w.system AS system, j.name AS name, w.task AS task,
-  w.wait_ms / 1000 AS waited_s,
-  if(w.wait_group = 'dispatched_cpu', waited_s, 0) AS dispatched_cpu_s,
-  if(w.wait_group = 'cpu_queueing', waited_s, 0) AS cpu_queueing_s,
-  if(w.wait_group = 'disk', waited_s, 0) AS disk_s,
-  if(w.wait_group = 'journaling', waited_s, 0) AS journaling_s,
-  if(w.wait_group = 'operating_system_contention', waited_s, 0) AS operating_system_contention_s,
-  if(w.wait_group = 'lock_contention', waited_s, 0) AS lock_contention_s,
-  if(w.wait_group = 'ineligible', waited_s, 0) AS ineligible_s,
-  if(w.wait_group = 'other', waited_s, 0) AS other_s,
-  if(w.wait_group IN ('dispatched_cpu', 'other'), 0, waited_s) AS held_up_s
+  ts, interval_s, system, assumeNotNull(group_name) AS name, task, dispatched_cpu_s, cpu_queueing_s, disk_s,
+  journaling_s, operating_system_contention_s, lock_contention_s, ineligible_s, other_s, held_up_s
 FROM
 (
-  SELECT ts, interval_s, system, task, wait_group, assumeNotNull(wait_ms) AS wait_ms
-  FROM counterflow.wait FINAL
-  WHERE task != '*' AND isNotNull(wait_ms)
-) AS w
--- of two rows of a job that changed its subsystem, either names the group
-LEFT SEMI JOIN
-(
-  SELECT ts, system, name, assumeNotNull(task) AS task
-  FROM counterflow.job_by(grouping = {grouping:String})
-  WHERE isNotNull(task)
-) AS j ON w.ts = j.ts AND w.system = j.system AND w.task = j.task
-COMMENT 'Seconds that single tasks of IBM i ran and waited, rows of wait, each with its group, wait_by(grouping = ...): as in job_by. held_up_s are the seconds in all groups that hold work up.';
+  SELECT
+    *,
+    multiIf(
+      {grouping:String} = 'thread', coalesce(job, task),
+      {grouping:String} = 'job', job_name,
+      {grouping:String} = 'generic_job', left(job_name, 6),
+      {grouping:String} = 'user', job_user,
+      {grouping:String} = 'subsystem', subsystem,
+      NULL
+    ) AS group_name
+  FROM counterflow.wait_signature
+  WHERE task != '*' AND {grouping:String} NOT IN ('pool', 'job_type')
+  UNION ALL
+  -- groupings that only the row of the job has
+  SELECT w.*, j.name AS group_name
+  FROM (SELECT * FROM counterflow.wait_signature WHERE task != '*') AS w
+  INNER JOIN counterflow.job_by(grouping = {grouping:String}) AS j
+    ON w.ts = j.ts AND w.system = j.system AND w.job = j.job
+  WHERE {grouping:String} IN ('pool', 'job_type')
+)
+WHERE group_name IS NOT NULL
+COMMENT 'Seconds that single tasks of IBM i ran and waited, rows of wait_signature, each with its group, wait_by(grouping = ...): as in job_by. held_up_s are the seconds in all groups that hold work up.';
 
 -- What mirroring would cost jobs. Source of the 10 µs per km and round trip, and of two round trips per row change:
 -- IBM Db2 Mirror for i: Performance Considerations, 3.4. That source counts none for a lock, which takes at least one.
@@ -733,60 +736,73 @@ COMMENT 'What mirroring would cost the jobs of IBM i of one name a day, mirror_c
 -- Figures of two measurement runs, each over its whole length, and how they differ.
 CREATE OR REPLACE VIEW counterflow.run_figure {on_cluster} AS
 WITH
-  -- an array: a named query would be read again wherever it is named
+  -- arrays: a named query would be read again wherever it is named
   (
-    SELECT groupArray((toString(run), toString(system), begin_ts, coalesce(end_ts, now64(3, 'UTC')), run_begin_ts))
+    SELECT groupArray((toString(run), toString(system), begin_ts, earliest_ts, latest_ts))
     FROM counterflow.run_span
     WHERE run IN ({baseline:String}, {scenario:String})
   ) AS spans,
   runs AS
   (
     SELECT
-      arrayJoin(spans) AS span, span.1 AS run, span.2 AS system, span.3 AS begin_ts, span.4 AS end_ts,
-      span.5 AS run_begin_ts
+      arrayJoin(spans) AS span, span.1 AS run, span.2 AS system, span.3 AS begin_ts, span.4 AS earliest_ts, span.5 AS latest_ts
+  ),
+  (
+    SELECT groupArray((number, run, thing, kind, amount, weight))
+    FROM
+    (
+      SELECT number, run, system, thing, any(of_kind) AS kind, sum(counted) AS amount, sum(weighed) AS weight
+      FROM
+      (
+        SELECT * FROM
+        (
+          SELECT
+            1 AS number, system, ts, interval_s, toString(workload) AS thing, toString(unit_of_work) AS of_kind,
+            toNullable(toFloat64(units)) AS counted, toNullable(toFloat64(interval_s)) AS weighed
+          FROM counterflow.work_done
+          WHERE operation = '' AND units IS NOT NULL
+          UNION ALL
+          SELECT 3, system, ts, interval_s, toString(engine_type), toString(engine_type), processors * interval_s, interval_s
+          FROM counterflow.processor_load
+          WHERE processors IS NOT NULL
+          UNION ALL
+          SELECT
+            5, system, ts, interval_s, toString(subsystem), toString(coalesce(rate_basis, '')), rate_mb_s * interval_s,
+            interval_s
+          FROM counterflow.log_load FINAL
+          WHERE rate_mb_s IS NOT NULL
+          UNION ALL
+          SELECT
+            5 + place, system, ts, interval_s, '', '', [read_mb, written_mb, transfer_ms][place],
+            [if(read_mb IS NULL, NULL, interval_s), if(written_mb IS NULL, NULL, interval_s), timed_transfers][place]
+          FROM counterflow.disk_total
+          ARRAY JOIN [1, 2, 3] AS place
+        )
+        WHERE system IN (SELECT system FROM runs) AND ts > (SELECT min(begin_ts) FROM runs)
+          AND ts <= (SELECT max(latest_ts) FROM runs) AND interval_s > 0
+      ) AS measured
+      INNER JOIN runs USING (system)
+      WHERE ts > begin_ts AND ts <= latest_ts AND ts >= earliest_ts + toIntervalMillisecond(toInt64(1000 * interval_s))
+      GROUP BY number, run, system, thing
+    )
+  ) AS of_things,
+  found AS
+  (
+    SELECT
+      arrayJoin(of_things) AS one, one.1 AS number, one.2 AS run, one.3 AS thing, one.4 AS kind, one.5 AS amount,
+      one.6 AS weight, amount / nullIf(weight, 0) AS rate
   ),
   done AS
   (
     -- units of several kinds cannot be added
-    SELECT
-      run, if(uniqExact(unit_of_work) = 1, any(unit_of_work), '') AS kind, if(kind = '', NULL, sum(rate)) AS per_s
-    FROM
-    (
-      SELECT
-        run, system, workload, any(unit_of_work) AS unit_of_work, sum(units) / nullIf(sum(interval_s), 0) AS rate
-      FROM
-      (
-        SELECT * FROM counterflow.work_done
-        WHERE system IN (SELECT system FROM runs) AND ts > (SELECT min(begin_ts) FROM runs)
-          AND ts <= (SELECT max(end_ts) FROM runs) + toIntervalSecond(1)
-          AND operation = '' AND units IS NOT NULL AND interval_s > 0
-      ) AS measured
-      INNER JOIN runs USING (system)
-      WHERE ts > begin_ts AND ts <= end_ts + toIntervalSecond(1)
-        AND ts >= begin_ts + toIntervalMillisecond(toInt64(1000 * interval_s) - 1000)
-      GROUP BY run, system, workload
-    )
+    SELECT run, if(uniqExact(kind) = 1, any(kind), '') AS of_kind, if(of_kind = '', NULL, sum(rate)) AS per_s
+    FROM found
+    WHERE number = 1
     GROUP BY run
   ),
   used AS
   (
-    SELECT run, engine_type, sum(busy) AS processors
-    FROM
-    (
-      SELECT run, system, engine_type, sum(processors * interval_s) / nullIf(sum(interval_s), 0) AS busy
-      FROM
-      (
-        SELECT * FROM counterflow.processor_load
-        WHERE system IN (SELECT system FROM runs) AND ts > (SELECT min(begin_ts) FROM runs)
-          AND ts <= (SELECT max(end_ts) FROM runs) + toIntervalSecond(1)
-          AND processors IS NOT NULL AND interval_s > 0
-      ) AS measured
-      INNER JOIN runs USING (system)
-      WHERE ts > begin_ts AND ts <= end_ts + toIntervalSecond(1)
-        AND ts >= begin_ts + toIntervalMillisecond(toInt64(1000 * interval_s) - 1000)
-      GROUP BY run, system, engine_type
-    )
-    GROUP BY run, engine_type
+    SELECT run, thing AS engine_type, sum(rate) AS processors FROM found WHERE number = 3 GROUP BY run, engine_type
   )
 SELECT
   number, figure, max(kind) AS of_kind, unit,
@@ -795,59 +811,26 @@ SELECT
   if(uniqExact(kind) > 1, NULL, 100 * (scenario - baseline) / nullIf(baseline, 0)) AS difference_pct
 FROM
 (
-  SELECT 1 AS number, run, 'Throughput' AS figure, kind, 'a second' AS unit, toNullable(per_s) AS value FROM done
+  SELECT 1 AS number, run, 'Throughput' AS figure, of_kind AS kind, 'a second' AS unit, toNullable(per_s) AS value FROM done
   UNION ALL
-  SELECT 3, run, 'Processors busy', toString(engine_type), 'processors', processors FROM used
+  SELECT 3, run, 'Processors busy', engine_type, 'processors', processors FROM used
   UNION ALL
   SELECT
-    4, used.run, concat('Processor time of a unit of work, ', toString(engine_type)), toString(done.kind), 'ms',
+    4, used.run, concat('Processor time of a unit of work, ', engine_type), done.of_kind, 'ms',
     1000 * processors / nullIf(per_s, 0)
   FROM used INNER JOIN done ON done.run = used.run
   UNION ALL
-  SELECT 5, run, 'Log rate', if(uniqExact(basis) = 1, any(basis), 'of several bases'), 'MB/s', sum(rate)
-  FROM
-  (
-    SELECT
-      run, system, subsystem, toString(any(coalesce(rate_basis, ''))) AS basis,
-      sum(rate_mb_s * interval_s) / nullIf(sum(interval_s), 0) AS rate
-    FROM
-    (
-      SELECT * FROM counterflow.log_load FINAL
-      WHERE system IN (SELECT system FROM runs) AND ts > (SELECT min(begin_ts) FROM runs)
-        AND ts <= (SELECT max(end_ts) FROM runs) + toIntervalSecond(1)
-        AND rate_mb_s IS NOT NULL AND interval_s > 0
-    ) AS measured
-    INNER JOIN runs USING (system)
-    WHERE ts > begin_ts AND ts <= end_ts + toIntervalSecond(1)
-      AND ts >= begin_ts + toIntervalMillisecond(toInt64(1000 * interval_s) - 1000)
-    GROUP BY run, system, subsystem
-  )
+  SELECT 5, run, 'Log rate', if(uniqExact(kind) = 1, any(kind), 'of several bases'), 'MB/s', sum(rate)
+  FROM found
+  WHERE number = 5
   GROUP BY run
   UNION ALL
   SELECT
-    6 + arrayJoin([0, 1, 2]) AS number, run, ['Read', 'Written', 'Disk response'][number - 5], '',
-    ['MiB/s', 'MiB/s', 'ms'][number - 5],
-    multiIf(number = 6, sum(read_s), number = 7, sum(written_s), sum(took) / nullIf(sum(moved), 0))
-  FROM
-  (
-    SELECT
-      run, system,
-      sum(read_mb) / nullIf(sumIf(interval_s, read_mb IS NOT NULL), 0) AS read_s,
-      sum(written_mb) / nullIf(sumIf(interval_s, written_mb IS NOT NULL), 0) AS written_s,
-      sum(transfer_ms) AS took,
-      sum(timed_transfers) AS moved
-    FROM
-    (
-      SELECT * FROM counterflow.disk_total
-      WHERE system IN (SELECT system FROM runs) AND ts > (SELECT min(begin_ts) FROM runs)
-        AND ts <= (SELECT max(end_ts) FROM runs) + toIntervalSecond(1) AND interval_s > 0
-    ) AS measured
-    INNER JOIN runs USING (system)
-    WHERE ts > begin_ts AND ts <= end_ts + toIntervalSecond(1)
-      AND ts >= begin_ts + toIntervalMillisecond(toInt64(1000 * interval_s) - 1000)
-    GROUP BY run, system
-  )
-  GROUP BY run
+    number, run, ['Read', 'Written', 'Disk response'][number - 5], '', ['MiB/s', 'MiB/s', 'ms'][number - 5],
+    if(number = 8, sum(amount) / nullIf(sum(weight), 0), sum(rate))
+  FROM found
+  WHERE number > 5
+  GROUP BY number, run
 )
 GROUP BY number, figure, unit, if(number = 3, kind, '')
 COMMENT 'Figures of two runs, run_figure(baseline = ..., scenario = ...): means over the whole of each without its warm-up; difference_pct is in percent of the baseline. of_kind is the unit of work, the kind of processors, or the basis of the log rate. Throughput of several units of work is null, since they cannot be added, and so is the difference of runs of two kinds.';

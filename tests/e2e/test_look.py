@@ -18,7 +18,7 @@ from counterflow.stack.account import wait_computed, wait_landed
 from tests.e2e.conftest import Case, Run
 
 SAMPLES = Path(__file__).parents[2] / "samples/nmon"
-STORIES = ("sriov-story", "log-ceiling-story", "q-replication", "figure2-1", "nvme-story", "end-of-day-story")
+STORIES = ("sriov-story", "log-ceiling-story", "q-replication", "nvme-story", "end-of-day-story")
 RESULTS = [name for name, dataset in datasets().items() if dataset.role == "result"]
 RECOMPUTED_LATER = {"verdict": {"n"}}
 """How many rows a verdict had seen depends on their arrival; all else does not."""

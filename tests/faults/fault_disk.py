@@ -20,7 +20,7 @@ def answers(line: Line, *parts: str) -> bool:
 def test_full_under_the_broker(line: Line, report: Callable[..., None]) -> None:
     line.burst = 20
     with full(line.stack.kafka_home / "data"):
-        until(lambda: supervision.states(line.stack)["kafka"].failures > 0 or not answers(line, "kafka"), 90)
+        until(lambda: supervision.states(line.stack)["kafka"].state == "BACKOFF" or not answers(line, "kafka"), 90)
         time.sleep(15)
         kafka = next(part for part in lifecycle.status(line.stack) if part.name == "kafka")
         print(kafka)
@@ -75,8 +75,8 @@ def test_full_under_logs_and_agent(line: Line, report: Callable[..., None]) -> N
         time.sleep(5)
         lifecycle.start(line.stack, "clickhouse")
         line.back()
-        found = {name: state.failures for name, state in supervision.states(line.stack).items()}
-        assert not any(found.values()), found
+        found = {name: state.state for name, state in supervision.states(line.stack).items()}
+        assert "BACKOFF" not in found.values(), found
         assert line.agent.process.poll() is None
         report(2, max(seconds, time.monotonic() - began), line.oracle())
     finally:

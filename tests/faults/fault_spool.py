@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import orjson
@@ -29,7 +31,9 @@ def test_systems_are_polled_while_the_broker_is_away(
         return Agent(tmp_path, stack, name, system, intervals=intervals, spool={"path": str(spool)})
 
     def waiting() -> int:
-        return len(list(spool.glob("*/* NRG_INFO")))
+        with closing(sqlite3.connect(spool / "prod01.sqlite")) as database:
+            streams = database.execute("SELECT json_extract(content, '$.stream') FROM batch").fetchall()
+        return streams.count(("NRG_INFO",))
 
     with start() as agent:
         until(lambda: len(committed(stack, name).streams), log=agent.log)

@@ -20,7 +20,6 @@ from click.testing import CliRunner
 from counterflow.cli import cli
 from counterflow.dashboards import alerting
 from counterflow.pipelines.jobs import all_jobs
-from counterflow.pipelines.landing.shards import ShardMap
 from counterflow.schemas import topics
 from helm import files
 from helm.examples import CHART, EXAMPLES, KUBERNETES, TRIAL, run, schema_location, template, values_of
@@ -75,14 +74,6 @@ class TestExample:
         assert ours
         for container in ours:
             parse([str(word) for word in container["args"]])
-
-    def test_landers_have_a_map_of_shards_that_they_take(self, example: str, tmp_path: Path) -> None:
-        """On a cluster; a single server has no map."""
-        maps = [one for one in objects(template(values_of(example))) if "shards.yaml" in one.get("data", {})]
-        assert len(maps) == (example != "small")
-        for one in maps:
-            (tmp_path / "shards.yaml").write_text(one["data"]["shards.yaml"])
-            assert ShardMap.read(tmp_path / "shards.yaml").shard("lpar1", "2026-11-20") == "all"
 
     def test_no_variable_is_set_twice(self, example: str) -> None:
         for container in containers(example):
@@ -178,22 +169,20 @@ def test_every_value_is_in_the_schema_and_every_name_of_the_schema_has_a_default
     assert [path for path, known in _paths(values, schema, schema["definitions"]) if not known] == []
 
 
-EVERY_POD = {
-    *("podAnnotations", "podLabels", "podSecurityContext", "priorityClassName", "nodeSelector", "tolerations"),
-    *("affinity", "topologySpreadConstraints", "extraEnv", "extraVolumes", "extraVolumeMounts"),
-}
+UNSET = {"limits", "requests"}
+"""Names without a default of their own in some places."""
 
 
 def _paths(values: Json, schema: Json, definitions: Json, at: str = "") -> Iterator[tuple[str, bool]]:
     """Yield each default with whether the schema names it, and each name of the schema that has no default."""
     schema = definitions[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
     named = schema.get("properties", {})
-    if named and schema.get("additionalProperties") is False:
-        of_every_pod = EVERY_POD if at else set()  # a part has them without a default
-        missing = named.keys() - values.keys() - {"global", "minAvailable", "limits", "requests"} - of_every_pod
-        yield from ((f"{at}.{name} has no default", False) for name in missing)
+    if named and (schema.get("additionalProperties") is False or "unevaluatedProperties" in schema):
+        yield from (
+            (f"{at}.{name} has no default", False) for name in named.keys() - values.keys() - {"global"} - UNSET
+        )
         for name, value in values.items():
-            yield f"{at}.{name}", name in named
+            yield f"{at}.{name}", name in named or (not at and name in definitions["pod"]["properties"])
             if isinstance(value, dict) and name in named:
                 yield from _paths(value, named[name], definitions, f"{at}.{name}")
 

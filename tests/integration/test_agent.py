@@ -1,10 +1,9 @@
-"""`counterflow agent run` and `counterflow publish` with a real broker: killed, fenced, starved, rotated, refused."""
+"""`counterflow agent run` and `counterflow publish` with a real broker: killed, fenced, starved, refused."""
 
 from __future__ import annotations
 
 import collections
 import ctypes
-import gzip
 import itertools
 import os
 import random
@@ -12,10 +11,8 @@ import re
 import signal
 import subprocess
 import sys
-import tarfile
 import threading
 import time
-import zipfile
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -30,16 +27,12 @@ import yaml
 from confluent_kafka import Producer
 
 from counterflow.collectors.agent.checkpoint import messages
-from counterflow.collectors.agent.publish import publish_files
-from counterflow.collectors.agent.publisher import Stopped
-from counterflow.collectors.formats.ibmi_tables.export import write
 from counterflow.collectors.reading import read_file, unrecognised
 from counterflow.collectors.records import Record
 from counterflow.schemas.definition import CHECKPOINTS, topics
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
-from tests.golden.cases import golden
 from tests.support.agents import AgentProcess, Rows, committed, published, scrape, until
 from tests.support.ports import free_ports
 
@@ -113,16 +106,6 @@ class Agent(AgentProcess):
         command = [sys.executable, "-m", "counterflow", "agent", "run", "--config", str(self.config)]
         command += ["--agent-id", name]
         super().__init__(command, folder / f"{name}.{next(_names)}.log")
-
-
-class Later(threading.Event):
-    """An event that is set after 4,000 calls, one a snapshot: within the second recording of 3,000."""
-
-    calls = 0
-
-    def is_set(self) -> bool:
-        self.calls += 1
-        return self.calls > 4_000
 
 
 def advised(file: Path) -> str:
@@ -207,35 +190,6 @@ def test_a_second_agent_of_the_same_name_takes_over_and_the_first_reports_it(
             until(is_read(broker, name, recording.path), log=second.log)
             second.stop()
     assert_exactly_once(published(broker, name), recording.path)
-
-
-def test_a_file_renamed_away_is_finished_and_a_file_emptied_starts_over(
-    broker: StackSettings, name: str, tmp_path: Path
-) -> None:
-    rotated, emptied = Recording(tmp_path / "a.nmon"), Recording(tmp_path / "b.nmon", host="lpar2")
-    for recording in (rotated, emptied):
-        recording.append(10)
-    copy = tmp_path / "b.copy"
-    with Agent(tmp_path, broker, name, settle_s=1) as agent:
-        until(is_read(broker, name, rotated.path, emptied.path), log=agent.log)
-        rotated.append(3)
-        old = rotated.path.rename(tmp_path / "a.nmon.1")  # a name that the pattern does not match
-        fresh = Recording(rotated.path)
-        fresh.start += timedelta(hours=1)
-        fresh.append(4)
-        copy.write_bytes(emptied.path.read_bytes())
-        again = Recording(emptied.path, host="lpar2")
-        again.start += timedelta(hours=2)
-        again.append(5)
-        until(is_read(broker, name, old, fresh.path, again.path), log=agent.log)
-        agent.stop()
-        # Renamed while no agent runs, and written to the end.
-        fresh.append(2)
-        moved = fresh.path.rename(tmp_path / "a.nmon.2")
-    with Agent(tmp_path, broker, name) as agent:
-        until(is_read(broker, name, moved), log=agent.log)
-        agent.stop()
-    assert_exactly_once(published(broker, name), old, moved, copy, again.path)
 
 
 def test_a_broker_that_goes_and_comes_back_costs_nothing_but_time(
@@ -343,114 +297,6 @@ def test_what_lies_beside_recordings_is_noted_and_kept_and_no_failure(
     assert [row["origin"] for row in rows if row["dataset"] == "deadletter"] == [f"{about}:0"]
     named = publish(broker, f"{name}-named", about)
     assert (named.returncode, orjson.loads(named.stdout)["failures"]) == (1, {str(about): advised(about)})
-
-
-def test_a_file_is_published_once_unless_again_is_requested(broker: StackSettings, name: str, tmp_path: Path) -> None:
-    recording = Recording(tmp_path / "a.nmon")
-    recording.append(5)
-    first = orjson.loads(publish(broker, name, recording.path, "--run", "base").stdout)
-    renamed = recording.path.rename(tmp_path / "b.nmon")
-    second = orjson.loads(publish(broker, name, renamed).stdout)
-    assert (second["records"], second["skipped"]) == ({}, [str(renamed)])
-    rows = published(broker, name)
-    assert_exactly_once(rows, renamed)
-    assert {row["run"] for row in rows} == {"base"}
-    again = orjson.loads(publish(broker, name, renamed, "--again").stdout)
-    assert again["records"] == first["records"]
-    rows = published(broker, name)
-    assert [row["seq"] for row in rows] == list(range(1, 2 * sum(first["records"].values()) + 1))
-
-
-def test_a_packed_file_is_published_member_by_member_and_goes_on_where_it_was_stopped(
-    broker: StackSettings, name: str, tmp_path: Path
-) -> None:
-    members = [Recording(tmp_path / f"host{n}.nmon", host=f"host{n}") for n in range(3)]
-    for member in members:
-        member.append(3_000)
-    archive = tmp_path / "month.zip"
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as out:
-        out.writestr("a/one.nmon", members[0].path.read_bytes())
-        out.writestr("two.nmon.gz", gzip.compress(members[1].path.read_bytes()))
-        out.write(members[2].path, "three.nmon")
-    with pytest.raises(Stopped):
-        publish_files([archive], kafka=broker.kafka("agent"), agent_id=name, stop=Later())
-    sizes = {Path(kept.path).name: kept.size for kept in committed(broker, name).files.values()}
-    assert sizes == {"one.nmon": members[0].path.stat().st_size, "two.nmon.gz": None}
-    done = publish_files([archive], kafka=broker.kafka("agent"), agent_id=name)
-    assert (done.failures, done.skipped) == ({}, [])
-    assert_exactly_once(published(broker, name), *(member.path for member in members))
-    assert publish_files([archive], kafka=broker.kafka("agent"), agent_id=name).skipped == [archive]
-
-
-def test_a_file_without_records_is_read_again_and_a_path_without_a_file_leaves_no_row(
-    broker: StackSettings, name: str, tmp_path: Path
-) -> None:
-    """The first two attempts name no order of dates, the third does."""
-    screen = golden("wrkdsksts/date_in_two_readings").written(tmp_path)
-    packed = tmp_path / "screens.tar"
-    with tarfile.open(packed, "w") as out:
-        out.add(screen, "screen.txt")
-    for _ in range(2):
-        refused = publish(broker, name, packed)
-        assert refused.returncode == 1
-        assert orjson.loads(refused.stdout)["failures"].keys() == {f"{packed}!/screen.txt"}
-        assert f"error: {packed}!/screen.txt: " in refused.stderr
-    corrected = publish(broker, name, packed, "--date-order", "dmy")
-    assert corrected.returncode == 0, corrected.stderr
-    assert orjson.loads(corrected.stdout)["records"]["disk"]
-
-    before = len(published(broker, name))
-    missing = publish(broker, name, tmp_path / "typo.nmon")
-    assert (missing.returncode, missing.stderr) == (1, f"error: {tmp_path}/typo.nmon: no such file; check the path\n")
-    assert len(published(broker, name)) == before
-
-
-def test_an_edit_that_leaves_size_and_ends_is_published_again(broker: StackSettings, name: str, tmp_path: Path) -> None:
-    comment = "# a page of comment\n" * 200
-    ceiling = "{subsystem: DBP1, path: zhl, cec: z17, storage: DS8A50, from: 2025-01-01T00:00:00Z, ceiling_mb_s: 594}"
-    place = "{system: SYS1, from: 2025-01-01T00:00:00Z, subsystems: [DBP1], cec: z17, storage: DS8A50}"
-    site = tmp_path / "site.yaml"
-    site.write_text(f"site: LAB\n{comment}systems: [{place}]\nlog_ceilings: [{ceiling}]\n{comment}")
-
-    def ceilings() -> list[str]:
-        return [row["value"] for row in published(broker, name) if row.get("name") == "ceiling_mb_s" and row["value"]]
-
-    with Agent(tmp_path, broker, name, paths=[str(site)]) as agent:
-        until(lambda: ceilings() == ["594"], log=agent.log)
-        with site.open("r+b") as out:
-            out.seek(site.read_bytes().index(b"594"))
-            out.write(b"537")
-        until(lambda: ceilings() == ["594", "537"], log=agent.log)
-        agent.stop()
-
-
-def test_the_late_half_of_a_job_makes_it_whole(broker: StackSettings, name: str, tmp_path: Path) -> None:
-    """QAPMJOBMI is published before QAPMJOBOS exists; where both exist in time, QAPMJOBOS has nothing to add."""
-    when = {"DTETIM": "260716001500", "INTSEC": 900, "DTECEN": "1", "DTCEN": "1"}
-    job = {"JBNAME": "A", "JBUSER": "ANNA", "JBNBR": "000001", "JBTDE": "00000000000000A1"}
-    rows = [{**when, **job, "INTNUM": 1, "JBCPU": 12.5, "JBLRD": 7, "JBSSYS": "QBATCH"}]
-    files = {table: tmp_path / f"Q197_{table}.csv" for table in ("QAPMJOBMI", "QAPMJOBOS")}
-    options = ("--system", "SYSA")
-
-    def jobs() -> list[tuple[str, float | None, float | None]]:
-        found = [row for row in published(broker, name) if row["dataset"] == "job"]
-        return [(row["job"], row.get("cpu_ms"), row.get("logical_reads")) for row in found]
-
-    for table, file in files.items():
-        with file.open("wb") as out:
-            write(out, table, rows)
-        result = publish(broker, name, file, *options)
-        assert result.returncode == 0, result.stderr
-    key = "000001/ANNA/A/00000000000000A1"
-    assert jobs() == [(key, 12.5, None), (key, 12.5, 7)]
-
-    for table, file in files.items():  # another collection: both are there when the first is read
-        file.rename(other := file.with_name(f"Q198_{table}.csv"))
-        other.write_bytes(other.read_bytes() + b"\r\n")
-        files[table] = other.rename(file.with_name(f"Q199_{table}.csv"))
-    result = publish(broker, name, *files.values(), "--again", *options)
-    assert result.returncode == 0, result.stderr
-    assert jobs()[2:] == [(key, 12.5, 7)]
 
 
 def test_metrics_report_what_was_committed_and_memory_is_bounded(

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -23,7 +25,6 @@ from counterflow.pipelines.audit.sample import Sampled, frames
 from counterflow.pipelines.audit.sample import compare as sampled
 from counterflow.pipelines.jobs import all_jobs
 from counterflow.schemas.definition import datasets
-from tests.integration import test_jobs, test_link_load, test_zos_jobs
 from tests.support.flink_line import Record, Results
 
 BEGIN, END = datetime(2026, 5, 1, tzinfo=UTC), datetime(2026, 5, 6, tzinfo=UTC)
@@ -32,19 +33,14 @@ SETTINGS: Settings = {"async_insert": 0, "date_time_input_format": "best_effort"
 Input = list[tuple[str, Record]]
 
 
-def links() -> Input:
-    """Return the input of the tests of links."""
-    now, hours = test_link_load.NOW, timedelta(hours=1)
-    systems = [("live", now, 10), ("late", now - 72 * hours, 20), ("ahead", now + 24 * hours, 40)]
-    rows = [row for name, begin, seed in systems for row in test_link_load.mirrored(name, begin, seed=seed)]
-    return [("link_wire" if "hops" in row else "link", row) for row in test_link_load.numbered(rows)]
+def _cases() -> dict[str, ModuleType]:
+    """Return the tests of jobs, by name: those that make input, `everything`, and compute its results, `recompute`."""
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("test_*.py"))}
+    named = [name for name, text in texts.items() if all(f"\ndef {of}(" in text for of in ("everything", "recompute"))]
+    return {name.removeprefix("test_"): import_module(f"tests.integration.{name}") for name in named}
 
 
-CASES: dict[str, tuple[Callable[[], Input], ModuleType]] = {
-    "IBM i": (test_jobs.everything, test_jobs),
-    "links": (links, test_link_load),
-    "z/OS": (test_zos_jobs.everything, test_zos_jobs),
-}
+CASES = _cases()
 
 
 def insert(client: ClickHouse, table: str, rows: Iterable[Record]) -> None:
@@ -62,8 +58,8 @@ def as_tables_keep_them(rows: Input) -> dict[str, list[Record]]:
 
 def fill(client: ClickHouse, name: str) -> Results:
     """Store the counters of a case, and the right results of the audited jobs."""
-    make, module = CASES[name]
-    counters = as_tables_keep_them(make())
+    module = CASES[name]
+    counters = as_tables_keep_them(module.everything())
     results = {dataset: rows for dataset, rows in module.recompute(counters).items() if rows and dataset in audited()}
     for dataset, found in counters.items():
         random.Random(7).shuffle(found)
@@ -84,7 +80,7 @@ def test_right_results_are_found_right(client: ClickHouse, name: str) -> None:
 
 
 def test_a_changed_a_missing_and_a_superfluous_result_are_found(client: ClickHouse) -> None:
-    rows = list(fill(client, "IBM i")["io_mix"].values())
+    rows = list(fill(client, "jobs")["io_mix"].values())
     chosen = [row for row in rows if row["commits"] and row["system"] == "live"]
     changed, removed = chosen[0], chosen[1]
     client.post(

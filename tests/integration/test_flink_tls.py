@@ -16,7 +16,6 @@ from counterflow.pipelines import submission
 from counterflow.pipelines.submission import rest
 from counterflow.stack import certificate, lifecycle, supervision
 from counterflow.stack.jobs import cluster
-from counterflow.stack.preflight import listeners
 from counterflow.stack.settings import HOST, StackSettings
 
 PARTS = ("jobmanager", "taskmanager")
@@ -27,7 +26,7 @@ ALERT = b"\x15\x03"
 def ports(stack: StackSettings) -> dict[str, set[int]]:
     """Return every port that Flink's processes listen on, including those that they choose."""
     found = {part: psutil.Process(supervision.states(stack)[part].pid).net_connections("tcp") for part in PARTS}
-    return {part: {listener.port for listener in listeners(connections)} for part, connections in found.items()}
+    return {part: {s.laddr.port for s in of if s.status == psutil.CONN_LISTEN} for part, of in found.items()}
 
 
 def context(trusted: Path, shown: Path | None) -> ssl.SSLContext:
@@ -110,8 +109,9 @@ def test_another_start_keeps_the_certificate_and_one_that_expires_is_renewed(fli
     pem, store = certificate.issue(long_ago, certificate.password(flink).encode())
     flink.flink_certificate.write_bytes(pem)
     certificate.store(flink).write_bytes(store)
-    supervision.stop(flink, "taskmanager")
-    lifecycle.start(flink, *PARTS)  # the running JobManager is restarted with the new certificate
+    for part in PARTS:
+        supervision.stop(flink, part)
+    lifecycle.start(flink, *PARTS)
     assert (certificate.expires(flink) or long_ago) > datetime.now(UTC) + certificate.LEFT
     assert {path.stat().st_mode & 0o777 for path in flink.flink_certificate.parent.iterdir()} == {0o600}
     with rest.client(flink.flink_url, flink.flink_certificate, timeout_s=20) as client:

@@ -104,22 +104,6 @@ def test_a_grafana_that_does_not_start_is_reported(new_stack: Callable[[], Stack
     lifecycle.down(settings)
 
 
-def test_a_grafana_that_is_new_to_the_running_stack_joins_it(
-    new_stack: Callable[[], StackSettings], program: Path
-) -> None:
-    before = new_stack()
-    lifecycle.start(before)
-    after = before.model_copy(update={"grafana": program})
-    assert [part.state for part in lifecycle.status(after) if part.name == "grafana"] == ["stopped"]
-    supervisor = supervision.states(before)["supervisor"].pid
-    lifecycle.start(after, "grafana")
-    assert [part.state for part in lifecycle.status(after) if part.name == "grafana"] == ["running"]
-    assert supervision.states(after)["supervisor"].pid == supervisor, "what runs goes on"
-    assert StackSettings.load(home=after.home).grafana == program, "later commands know of it"
-    lifecycle.down(after)
-    assert supervision.processes(after) == []
-
-
 def test_a_grafana_is_found_on_path_or_by_name(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert StackSettings.from_environment({}).grafana is None

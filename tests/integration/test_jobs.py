@@ -304,9 +304,9 @@ def test_what_flink_refuses_is_reported_in_one_sentence(flink: StackSettings) ->
     wrong = line.jobs[0].model_copy(
         update={"query": line.jobs[0].query.replace("SUM(commits)", "SUM(no_such_column)", 1)}
     )
-    with pytest.raises(Exception, match=r"Flink rejected io_mix 40: .*no_such_column"):
+    with pytest.raises(Exception, match=r"Flink rejected io_mix-40: .*no_such_column"):
         line.submit([wrong])
-    with pytest.raises(Exception, match=r"Flink rejected io_mix 40: .*no_such_column"):
+    with pytest.raises(Exception, match=r"Flink rejected io_mix-40: .*no_such_column"):
         submission.watch(line.cluster, print, jobs=[wrong])
 
 

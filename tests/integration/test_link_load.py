@@ -298,6 +298,13 @@ def numbered(rows: Iterable[Record]) -> list[Record]:
     return [{**row, "seq": seq} for seq, row in enumerate(rows)]
 
 
+def everything() -> list[tuple[str, Record]]:
+    hours = timedelta(hours=1)
+    systems = [("live", NOW, 10), ("late", NOW - 72 * hours, 20), ("ahead", NOW + 24 * hours, 40)]
+    rows = [row for name, begin, seed in systems for row in mirrored(name, begin, seed=seed)]
+    return [("link_wire" if "hops" in row else "link", row) for row in numbered(rows)]
+
+
 @pytest.fixture(scope="module")
 def line(flink: StackSettings) -> Iterator[LinkLine]:
     line = LinkLine(flink, 50)

@@ -150,7 +150,7 @@ def test_a_refresh_that_was_killed_is_completed_by_the_next(
     land(lander, BATCH)
     refresh(lander)
     land(lander, NEXT)
-    first, _ = statements(datasets()["system_cpu"], "counterflow")
+    first, _ = statements(datasets()["system_cpu"])
     every = {"param_since": "2026-11-20 00:00:00", "param_until": "2026-11-21 00:00:00"}
     lander.post(first, settings={"param_systems": ["lpar1"], **every})
     refresh(lander)

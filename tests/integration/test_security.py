@@ -285,7 +285,7 @@ def test_the_secrets_of_the_stack_are_nowhere_but_in_their_files(stack: StackSet
     config = stack.flink.home / "conf/config.yaml"  # Flink takes the password of its store from there alone
     assert leaks == [(str(config), "flink-store")]
     assert config.stat().st_mode & 0o777 == 0o600
-    assert {str(stack.home / "jobs.json"), str(stack.logs / "taskmanager.log"), "/jobmanager/config"} <= looked_at
+    assert {str(stack.stack_file), str(stack.logs / "taskmanager.log"), "/jobmanager/config"} <= looked_at
 
 
 def files(stack: StackSettings) -> Iterator[tuple[str, bytes]]:

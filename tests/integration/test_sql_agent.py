@@ -9,9 +9,8 @@ import random
 import re
 import signal
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -20,12 +19,6 @@ import pytest
 import yaml
 
 from counterflow.collectors.agent.checkpoint import StreamId
-from counterflow.collectors.agent.config import load
-from counterflow.collectors.agent.publisher import Publisher
-from counterflow.collectors.agent.runner import Runner
-from counterflow.collectors.formats.ibmi_tables.rows import read_rows
-from counterflow.collectors.records import Context, Record, Reject, Table
-from counterflow.collectors.sources.sql.drivers import DRIVERS
 from counterflow.schemas.definition import topics
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.kafka import create_topics
@@ -234,37 +227,6 @@ def test_an_answer_outlives_a_broker_that_goes_and_comes_back(broker: StackSetti
         until(has_read(broker, name, system, "Q320000000", 60), 60, agent.log)
         agent.stop()
     assert pools(published(broker, name), system) == expected((20, 60))
-
-
-def test_a_reader_with_a_defect_loses_one_answer_and_duplicates_none(
-    broker: StackSettings, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def failing(table: str, columns: Any, rows: Any, context: Context, *rest: Any) -> Iterator[Record | Table | Reject]:
-        for n, item in enumerate(read_rows(table, columns, rows, context, *rest)):
-            if table == "QAPMPOOLB" and rows[0][0] == 2 and n == 1:
-                raise ZeroDivisionError("half-way")
-            yield item
-
-    system = System(tmp_path / "prod01")
-    system.member("QAPMPOOLB", "Q320000000", pool_rows(1, 4, day=20))
-    system.active("Q320000000")
-    monkeypatch.setattr("counterflow.collectors.agent.live.read_rows", failing)
-    monkeypatch.setitem(DRIVERS, "sqlite", "tests.support.ibmi_database")
-    (tmp_path / "agent.yaml").write_text(yaml.safe_dump(configuration(tmp_path, broker, name, system)))
-    config, stop = load(tmp_path / "agent.yaml"), threading.Event()
-    publisher = Publisher(config.kafka, name, stop, 30)
-    runner = Runner(publisher, name, config.commit, stop, systems=config.systems)
-    running = threading.Thread(target=runner.run, args=(config.files, 0.1))
-    running.start()
-    try:
-        until(has_read(broker, name, system, "Q320000000", 4))
-    finally:
-        stop.set()
-        running.join(20)
-    rows = published(broker, name)
-    assert pools(rows, system) == expected((20, 4)) - expected((20, 2)) + expected((20, 1))
-    (anomaly,) = [row for row in rows if row["dataset"] == "quality" and "half-way" in row["detail"]]
-    assert anomaly["file"] == "PROD01:QPFRDATA/QAPMPOOLB(Q320000000)"
 
 
 @pytest.mark.parametrize("password", ["hunter2-is-wrong", PASSWORD])

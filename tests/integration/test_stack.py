@@ -218,18 +218,20 @@ def test_the_doctor_finds_a_certificate_that_expires(over_tls: StackSettings) ->
     assert f"{what}\n         {remedy}\n" in done.stdout
 
 
-def test_a_part_that_outlived_its_supervisor_is_taken_over_or_stopped(new_stack: NewStack) -> None:
+def test_what_a_killed_supervisor_left_is_reported_and_ended(new_stack: NewStack) -> None:
     settings = new_stack()
     lifecycle.start(settings, "kafka")
     kafka = supervision.states(settings)["kafka"].pid
     kill_supervisor(settings)
     status = counterflow(settings, "status")
     assert status.returncode == 1
-    assert "supervisor is stopped: the running parts are unsupervised: counterflow up takes them over" in status.stdout
+    assert (
+        "supervisor is stopped: processes that a killed supervisor left: 1; counterflow up ends them" in status.stdout
+    )
     lifecycle.start(settings, "kafka")
-    assert supervision.states(settings)["kafka"].pid == kafka
+    assert not psutil.pid_exists(kafka)
     kill_supervisor(settings)
-    assert supervision.processes(settings), "the parts outlive their supervisor"
+    assert supervision.processes(settings), "the part goes on"
     assert counterflow(settings, "down").returncode == 0
     assert_nothing_runs(settings)
 

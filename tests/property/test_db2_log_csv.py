@@ -15,7 +15,7 @@ from counterflow.collectors.records import Context, Reason, Record, Reject
 
 @given(st.lists(st.tuples(st.integers(-30, 200), st.integers(-500, 10**6)), min_size=1, max_size=12))
 def test_a_row_carries_the_running_count_of_the_row_before(steps: list[tuple[int, int]]) -> None:
-    """Every row is a record or a reject; a count that fell is seen beside the one before, a gap has none before."""
+    """Every row is a record or a reject; counts stand beside those before; over a gap, a row lasts the usual time."""
     instant, count = datetime(2025, 11, 21, tzinfo=UTC), 10**7
     lines, kept = ["time_utc,sysid,ssid,QJSTCIWR"], []  # type: list[str], list[tuple[datetime, int]]
     for seconds, amount in steps:
@@ -36,9 +36,10 @@ def test_a_row_carries_the_running_count_of_the_row_before(steps: list[tuple[int
         assert (row["ts"], row["ci_written"]) == (f"{time:%Y-%m-%dT%H:%M:%SZ}", value)
         usual = min(apart[max(at - 3, 0) : at - 1], default=None) if at > 1 else None
         fell = at > 0 and value < kept[at - 1][1]
-        stated = fell or (at > 0 and (usual is None or apart[at - 1] <= 2 * usual))
-        assert ("prev_ts" in row) == stated
-        if stated:
-            assert (row["prev_ci_written"], row["interval_s"]) == (kept[at - 1][1], apart[at - 1])
-        expected += [Reason.RESTARTED] if fell else [Reason.SAMPLE_MISSING] if at and not stated else []
+        assert ("prev_ts" in row) == (at > 0)
+        gap = at > 0 and not fell and usual is not None and apart[at - 1] > 2 * usual
+        if at:
+            length = usual if gap else apart[at - 1]
+            assert (row["prev_ci_written"], row["interval_s"]) == (kept[at - 1][1], length)
+        expected += [Reason.RESTARTED] if fell else [Reason.SAMPLE_MISSING] if gap else []
     assert [i.reason for i in items if isinstance(i, Reject) and i.kept == "all"] == expected

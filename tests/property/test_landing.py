@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 from collections.abc import Sequence
 from copy import copy
 from typing import Any
@@ -19,6 +20,7 @@ from counterflow.base.clickhouse import ClickHouseError
 from counterflow.pipelines.landing import deadletter
 from counterflow.pipelines.landing import writer as landing_writer
 from counterflow.pipelines.landing.batch import Limits, Refusal, fill, halves, one_row, rows_of_frame, sift
+from counterflow.pipelines.landing.collected import Collected
 from counterflow.pipelines.landing.refusals import Outcome, newest, share
 from counterflow.pipelines.landing.writer import Abandoned, Writer
 from counterflow.schemas import frame
@@ -54,6 +56,23 @@ def test_a_batch_is_filled_to_its_limits(values: list[bytes], rows: int, size: i
     assert 1 <= count <= rows
     assert count == 1 or sum(map(len, values[:count])) <= size
     assert count == len(values) or count == rows or sum(map(len, values[: count + 1])) > size
+
+
+@given(offsets, st.integers(1, 20), st.integers(0, 3))
+def test_batches_have_each_message_once_and_end_where_reading_ended(found: list[int], most: int, markers: int) -> None:
+    """The end of a partition is reported with its last messages, behind markers of transactions."""
+    read, end = Collected(), found[-1] + 1 + markers
+    read.end_at(("t", 0), end)
+    for offset in found:
+        read.add("t", [message(offset, b"{}")])
+    batches = list(read.batches(Limits(most)))
+    assert [m.offset() for _, batch, _ in batches for m in batch] == found
+    assert all(1 <= len(batch) <= most for _, batch, _ in batches)
+    *before, last = [ends["t", 0] for _, _, ends in batches]
+    assert before == [batch[-1].offset() + 1 for _, batch, _ in batches[:-1]]
+    assert last == end
+    read.drop("t")
+    assert (read.size, list(read.batches(Limits(most)))) == (0, [])
 
 
 @pytest.mark.parametrize(
@@ -232,7 +251,7 @@ def test_every_row_lands_once_or_is_a_dead_letter_once(
     poison = {offset: [chance.random() < 0.1 for _ in range(size)] for offset, size in sizes.items()}
     messages = [message(o, b"?" if o in unreadable else a_frame(100 * o, poison[o])) for o in found]
     server = Server(chance, 0.1)
-    writer = Writer({"": server}, {"t": "disk"})  # type: ignore[arg-type]
+    writer = Writer(server, {"t": "disk"})  # type: ignore[arg-type]
     while True:
         try:
             landed = writer.land("t", messages)
@@ -268,7 +287,7 @@ def test_whatever_is_refused_when_a_batch_is_repeated_each_row_lands_once_or_is_
     while True:
         server.strict = chance.random() < 0.5
         with patch.object(landing_writer, "contract", return_value=chance.choice((DISK, newer))):
-            writer = Writer({"": server}, {"t": "disk"})  # type: ignore[arg-type]
+            writer = Writer(server, {"t": "disk"})  # type: ignore[arg-type]
         try:
             writer.land("t", [message(n, orjson.dumps(value)) for n, value in enumerate(values)])
             break
@@ -288,14 +307,15 @@ def seqs(first: Any, count: Any) -> range:
 def test_a_long_search_can_be_given_up() -> None:
     class Stopping(Server):
         def post(self, sql: str, body: Sequence[bytes], settings: dict[str, object]) -> bytes:
-            writer.abandoned.set()
+            abandoned.set()
             return super().post(sql, body, settings)
 
+    abandoned = threading.Event()
     server = Stopping(random.Random(1), 0)
-    writer = Writer({"": server}, {"t": "disk"})  # type: ignore[arg-type]
+    writer = Writer(server, {"t": "disk"}, abandoned)  # type: ignore[arg-type]
     assert writer.land("t", [message(0, a_frame(0, [False]))]).rows == 1
     for messages in ([message(n, a_frame(n, [n == 1])) for n in range(4)], [message(0, a_frame(0, [False, True]))]):
-        writer.abandoned.clear()
+        abandoned.clear()
         with pytest.raises(Abandoned):
             writer.land("t", messages)
 
@@ -307,7 +327,7 @@ def test_an_error_of_the_server_blames_no_row(code: int) -> None:
             raise ClickHouseError(code, 500, f"Code: {code}.")
 
     with pytest.raises(ClickHouseError):
-        Writer({"": Refusing()}, {"t": "disk"}).land("t", [message(0, a_frame(0, [False]))])  # type: ignore[arg-type]
+        Writer(Refusing(), {"t": "disk"}).land("t", [message(0, a_frame(0, [False]))])  # type: ignore[arg-type]
 
 
 def test_a_failing_view_blames_no_row() -> None:
@@ -318,7 +338,7 @@ def test_a_failing_view_blames_no_row() -> None:
             )
 
     with pytest.raises(ClickHouseError):
-        Writer({"": Refusing()}, {"t": "disk"}).land("t", [message(0, a_frame(0, [False]))])  # type: ignore[arg-type]
+        Writer(Refusing(), {"t": "disk"}).land("t", [message(0, a_frame(0, [False]))])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

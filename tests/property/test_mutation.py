@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from datetime import UTC
+from typing import Any, BinaryIO
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from counterflow.collectors.formats import formats
+from counterflow.collectors.plausible import Plausible
+from counterflow.collectors.records import Context, Item, Position, Record, Reject, singly
 from counterflow.schemas.definition import Column, datasets
 from tests.golden.cases import Case, Row, cases
 
@@ -111,10 +115,54 @@ def mutated(case: Case, at: int, mutant: int) -> tuple[Case, bytes]:
     return replace(case, files={**case.files, case.input_name: content}), put
 
 
+JOINED = {"ibmi_tables"}
+"""Formats with files whose numbers of intervals join them: a mutated number finds no row, which is no figure lost."""
 WITH_FIGURES = {
-    name: [case for case in cases(name) if len(case.files) == 1 and FIGURE.search(case.input)] for name in formats()
+    name: [case for case in cases(name) if FIGURE.search(case.input) and (len(case.files) == 1 or name not in JOINED)]
+    for name in formats()
 }
-"""Cases by format; what joins two files is no figure."""
+"""Cases by format."""
+
+
+def bounded(name: str) -> dict[tuple[str, str], Row]:
+    """Return each figure with a bound that a format yields, by dataset and column: a row of the golden cases."""
+    found: dict[tuple[str, str], Row] = {}
+    for row in (row for case in cases(name) for row in records(case.expected)):
+        for column, definition in datasets()[row["dataset"]].all_columns.items():
+            if definition.limits and isinstance(row["fields"].get(column), float):
+                found.setdefault((row["dataset"], column), row)
+    return found
+
+
+class Given:
+    """A format that yields one record."""
+
+    name = "given"
+
+    def __init__(self, record: Record) -> None:
+        self.record = record
+
+    def recognises(self, head: bytes) -> bool:
+        return False
+
+    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+        yield self.record
+
+
+@pytest.mark.parametrize("name", formats())
+def test_each_figure_with_a_bound_is_refused_beyond_it(name: str) -> None:
+    for (dataset, column), row in bounded(name).items():
+        definition = datasets()[dataset].all_columns[column]
+        bounds = [
+            limit.most * _product([row["fields"][factor] for factor in limit.per])
+            for limit in definition.limits
+            if all(row["fields"].get(factor) for factor in limit.per)
+        ]
+        for value in (*(bound * SLACK * SLACK for bound in bounds), *([] if definition.signed else [-1.0])):
+            given_row = Given(Record(dataset, {**row["fields"], column: value}))
+            found = list(singly(Plausible(given_row).parse(io.BytesIO(), Context("file", UTC))))
+            assert all(column not in item.fields for item in found if isinstance(item, Record)), (dataset, column)
+            assert any(column in item.detail for item in found if isinstance(item, Reject)), (dataset, column)
 
 
 @pytest.mark.parametrize("name", WITH_FIGURES)

@@ -56,10 +56,9 @@ class Line:
                 if t.name in topic
             ],
         )
-        folder = flink.home / f"jobs-{version}"
-        self.cluster = replace(cluster(flink), datasets=definitions, ledger=folder / "jobs.json")
+        self.cluster = replace(cluster(flink), datasets=definitions)
         self.jobs = [
-            job.model_copy(update={"name": f"{job.name} {version}", "parallelism": parallelism, "state_ttl": state_ttl})
+            job.model_copy(update={"name": f"{job.name}-{version}", "parallelism": parallelism, "state_ttl": state_ttl})
             for job in chosen
         ]
         self.published: dict[str, list[Record]] = defaultdict(list)

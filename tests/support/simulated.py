@@ -20,7 +20,7 @@ from counterflow.simulate.timeline import Placed
 Rows = list[dict[str, Any]]
 
 NOTED = (Reason.READ_WITH_ANOTHER, Reason.COLUMN_MISSING, Reason.SAMPLE_MISSING)
-"""FIG21OLD has a release that does not count reads for update; between the runs of a study nothing is recorded."""
+"""A column without a figure is left out; between the runs of a study nothing is recorded."""
 _folder = TemporaryDirectory(prefix="counterflow-simulated-")
 
 

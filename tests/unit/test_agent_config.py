@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from counterflow.base.errors import CounterflowError
 from counterflow.cli.agent import check as command
 from counterflow.collectors.agent.config import Config, HttpSource, KafkaSource, Mistake, Secret, check, load
+from tests.support.dds import Authority
 
 EXAMPLE = Path(__file__).parents[2] / "collectors" / "agent.example.yaml"
 
@@ -212,3 +213,48 @@ def test_a_login_that_cannot_work_is_a_mistake(kafka: str, line: int, where: str
     assert mistake.line == line
     assert mistake.where.startswith(where)
     assert words in mistake.what
+
+
+def test_check_states_what_each_source_reads_and_that_its_secrets_and_certificates_can_be_read(tmp_path: Path) -> None:
+    (tmp_path / "password").write_text("hunter2")
+    (tmp_path / "ca.pem").write_bytes(Authority(tmp_path / "authority").authority.read_bytes())
+    path = tmp_path / "agent.yaml"
+    path.write_text("""\
+agent_id: a
+kafka: {bootstrap: b}
+sources:
+  - {kind: sql, name: prod, system: PROD01, packs: [db2_mirror],
+     connection: {driver: mapepire, host: prod01, user: FLOW, password: {file: password}}}
+  - {kind: http, name: sys1, system: SYS1,
+     connection: {url: https://dds:8803, user: FLOW, password: {file: password}, ca: ca.pem}}
+  - {kind: kafka, name: odp, topics: [t]}
+  - {kind: listen, name: n}
+""")
+    result = CliRunner().invoke(command, [str(path)])
+    assert result.exit_code == 0, result.output
+    for line in (
+        "prod: PROD01 at prod01 through mapepire, db2_mirror, times in UTC",
+        "sys1: SYS1 at https://dds:8803, SYSINFO, PROCU, times in UTC",
+        "odp: topics at b, t, times in UTC",
+        "n: tcp 127.0.0.1:8181, njmon, nimon, times in UTC",
+    ):
+        assert line in result.output
+    assert "hunter2" not in result.output + repr(load(path))
+    for name, content, problem in (
+        ("ca.pem", "no certificate", "holds no certificate"),
+        ("ca.pem", None, "No such file"),
+        ("password", None, "cannot read the secret"),
+    ):
+        (tmp_path / name).unlink()
+        if content:
+            (tmp_path / name).write_text(content)
+        with pytest.raises(CounterflowError, match=problem):
+            CliRunner().invoke(command, [str(path)], catch_exceptions=False)
+
+
+def test_another_machine_may_send_only_where_the_configuration_allows_it() -> None:
+    text = "agent_id: a\nkafka: {bootstrap: b}\nsources: [{kind: listen, name: n, address: '0.0.0.0:8181'%s}]\n"
+    [mistake] = mistakes(text % "")
+    assert mistake.where == "sources[0].address"
+    assert "in_clear: true" in mistake.what
+    assert isinstance(check(text % ", in_clear: true"), Config)

@@ -9,6 +9,7 @@ import errno
 import gzip
 import os
 import random
+import tarfile
 import time
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
@@ -24,14 +25,16 @@ from counterflow.collectors.agent import files as agent_files
 from counterflow.collectors.agent.answers import send_answer
 from counterflow.collectors.agent.config import Commit, ListenSource, Source
 from counterflow.collectors.agent.publish import Published, publish_files
-from counterflow.collectors.agent.publisher import Publisher, TransactionLost
+from counterflow.collectors.agent.publisher import Publisher, Stopped
 from counterflow.collectors.agent.runner import Runner
 from counterflow.collectors.formats import formats
+from counterflow.collectors.formats.ibmi_tables.export import write
 from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Context, Item, Position, Record
 from counterflow.collectors.sources.polling.batch import Batch
 from counterflow.collectors.sources.wrapped import Content, contents
 from counterflow.schemas.definition import CHECKPOINTS
+from tests.golden.cases import golden
 from tests.support.memory_broker import KAFKA, Broker, Killed
 from tests.support.recordings import RECORDINGS
 
@@ -361,10 +364,10 @@ def test_more_files_fail_than_a_broker_may_lose_transactions(broker: Broker, fol
     assert values(broker) == [f"failing {number}" for number in range(4)]
 
 
-def test_what_is_read_carefully_is_read_to_its_end(
+def test_items_behind_the_last_position_are_sent_with_the_end_of_the_file(
     broker: Broker, folder: Path, failing: Failing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Once its reading has failed, items wait for a position; those behind the last one are sent with the end."""
+    """Items wait for the position that covers them, and are dropped where reading fails before it."""
     path = folder / "a.x"
     path.write_text("failing\nno position 1\nno position, FAIL\n")
     monkeypatch.setattr(agent_files, "RETRY_S", 0.0)
@@ -388,7 +391,7 @@ def test_a_state_that_no_checkpoint_can_keep_stops_its_file_only(
     assert problem.startswith(f"{bad}: the format failing failed: ValueError('its state cannot be kept: ")
     assert values(broker) == ["failing", "line 2"]
     assert [row["seq"] for row in broker.rows("agent")] == list(range(1, len(broker.rows("agent")) + 1))
-    assert agent.runner.metrics.registry.get_sample_value("counterflow_agent_rewinds_total") == 1
+    assert agent.runner.metrics.registry.get_sample_value("counterflow_agent_rewinds_total") == 0
     assert sum(row["dataset"] == "workload" for row in broker.rows("agent")) == 9
     again = Agent(folder)
     again.round(2)
@@ -492,9 +495,6 @@ def test_an_answer_whose_state_or_position_no_checkpoint_can_keep_is_refused_alo
     agent = Agent(folder)
     transaction = agent.runner.transaction
     first = Batch("h", "njmon", "n from h", "h", position, body=b"failing 1\n")
-    with pytest.raises(TransactionLost) as lost:
-        send_answer(source, first, transaction)
-    agent.runner.rewind(lost.value)
     send_answer(source, first, transaction)
     agent.runner.commit()
     [known] = broker.committed("agent").streams.values()
@@ -504,3 +504,98 @@ def test_an_answer_whose_state_or_position_no_checkpoint_can_keep_is_refused_alo
     agent.runner.commit()
     assert values(broker) == ["failing 2"]
     assert reasons(broker)["n from h"].startswith("the format failed: ValueError('its state cannot be kept: ")
+
+
+def test_a_file_that_is_written_anew_starts_over_also_where_size_and_ends_stay(broker: Broker, folder: Path) -> None:
+    path, before = folder / "a.nmon", folder / "a.copy"
+    for file in (path, before):
+        file.write_bytes(NMON)
+    agent = Agent(folder / "*.nmon", system=None)
+    agent.round()
+    path.write_bytes(NMON.replace(b"AAA,host,vm", b"AAA,host,vn"))
+    agent.round()
+    assert_exactly_once(broker, before, path, system=None)
+
+
+def test_a_file_is_published_once_unless_again_is_requested(broker: Broker, folder: Path) -> None:
+    path = folder / "a.csv"
+    path.write_text(table("a"))
+    first = publish(path, run="base")
+    renamed = path.rename(folder / "b.csv")
+    second = publish(renamed)
+    assert (second.records, second.skipped) == ({}, [renamed])
+    assert_exactly_once(broker, renamed)
+    assert {row["run"] for row in broker.rows("agent")} == {"base"}
+    assert publish(renamed, again=True).records == first.records
+    assert [row["seq"] for row in broker.rows("agent")] == list(range(1, 2 * sum(first.records.values()) + 1))
+
+
+class Later(Event):
+    """An event that is set after 50 calls, about one a snapshot: within the second recording of 30."""
+
+    calls = 0
+
+    def is_set(self) -> bool:
+        self.calls += 1
+        return self.calls > 50
+
+
+def test_a_packed_file_is_published_member_by_member_and_goes_on_where_it_was_stopped(
+    broker: Broker, folder: Path
+) -> None:
+    members = [folder / f"host{number}.nmon" for number in range(3)]
+    for number, member in enumerate(members):
+        member.write_bytes(NMON.replace(b"AAA,host,vm", b"AAA,host,v%d" % number))
+    archive = folder / "month.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as out:
+        out.writestr("a/one.nmon", members[0].read_bytes())
+        out.writestr("two.nmon.gz", gzip.compress(members[1].read_bytes()))
+        out.write(members[2], "three.nmon")
+    with pytest.raises(Stopped):
+        publish(archive, system=None, stop=Later())
+    sizes = {Path(kept.path).name: kept.size for kept in broker.committed("agent").files.values()}
+    assert sizes == {"one.nmon": len(NMON), "two.nmon.gz": None}
+    done = publish(archive, system=None)
+    assert (done.failures, done.skipped) == ({}, [])
+    assert_exactly_once(broker, *members, system=None)
+    assert publish(archive, system=None).skipped == [archive]
+
+
+def test_a_file_that_yielded_nothing_is_read_again_and_a_path_without_a_file_leaves_no_row(
+    broker: Broker, folder: Path, tmp_path: Path
+) -> None:
+    """The first two attempts name no order of dates, the third does."""
+    packed, missing = folder / "screens.tar", folder / "typo.nmon"
+    with tarfile.open(packed, "w") as out:
+        out.add(golden("wrkdsksts/date_in_two_readings").written(tmp_path), "screen.txt")
+    for _ in range(2):
+        assert publish(packed).failures.keys() == {f"{packed}!/screen.txt"}
+    done = publish(packed, date_order="dmy")
+    assert (done.failures, done.records["disk"] > 0) == ({}, True)
+    before = len(broker.rows("agent"))
+    assert publish(missing).failures == {str(missing): "no such file; check the path"}
+    assert len(broker.rows("agent")) == before
+
+
+def test_the_late_half_of_a_job_makes_it_whole(broker: Broker, folder: Path) -> None:
+    """QAPMJOBMI is published before QAPMJOBOS exists; where both exist in time, QAPMJOBOS has nothing to add."""
+    when = {"DTETIM": "260716001500", "INTSEC": 900, "DTECEN": "1", "DTCEN": "1"}
+    job = {"JBNAME": "A", "JBUSER": "ANNA", "JBNBR": "000001", "JBTDE": "00000000000000A1"}
+    rows = [{**when, **job, "INTNUM": 1, "JBCPU": 12.5, "JBLRD": 7, "JBSSYS": "QBATCH"}]
+
+    def files(collection: str) -> Iterator[Path]:
+        for table in ("QAPMJOBMI", "QAPMJOBOS"):
+            file = folder / f"{collection}_{table}.csv"
+            with file.open("wb") as out:
+                write(out, table, rows)
+            yield file
+
+    def jobs() -> list[tuple[float | None, float | None]]:
+        found = [row for row in broker.rows("agent") if row["dataset"] == "job"]
+        return [(row.get("cpu_ms"), row.get("logical_reads")) for row in found]
+
+    for file in files("Q197"):
+        publish(file)
+    assert jobs() == [(12.5, None), (12.5, 7)]
+    publish(*files("Q198"))
+    assert jobs()[2:] == [(12.5, 7)]

@@ -275,7 +275,7 @@ def test_a_counter_wins_over_a_fact_and_every_check_that_may_apply_has_a_result(
     facts = Facts.model_validate({"systems": {"A'B": {"mirrored": False, "vios": False}, "C": {"iscsi": True}}})
     found = {(r.system, r.subject): r for r in answers(with_facts(measured, facts))}
     assert found["A'B", "qdbmsrvr_inljobs"].needs.keys() == {"qdbmsrvr_inljobs"}
-    assert "INLJOBS" in found["A'B", "qdbmsrvr_inljobs"].needs["qdbmsrvr_inljobs"]
+    assert "INLJOBS" in found["A'B", "qdbmsrvr_inljobs"].needs["qdbmsrvr_inljobs"].text
     assert ("A'B", "queue_depth") not in found
     assert {check for system, check in found if system == "C"} == checks().keys()
     assert [r.system for r in answers(with_facts(measured, facts, ["C"]))] == ["C"] * len(checks())
@@ -289,7 +289,7 @@ def test_each_result_names_where_its_inputs_came_from() -> None:
     assert "nrg_link" in found["mirror_distance"].details["inputs"]["mirrored"]
     assert (found["qdbmsrvr_inljobs"].details["value"], found["qdbmsrvr_inljobs"].status) == (50.0, "pass")
     assert "`config` PRESTART_JOB_INFO" in found["qdbmsrvr_inljobs"].details["inputs"]["qdbmsrvr_inljobs"]
-    need = found["qdbmsrvr_adljobs"].needs["qdbmsrvr_adljobs"]
+    need = found["qdbmsrvr_adljobs"].needs["qdbmsrvr_adljobs"].text
     assert "`config` PRESTART_JOB_INFO" in need
     assert "fact `qdbmsrvr_adljobs`" in need
 

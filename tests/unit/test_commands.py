@@ -44,9 +44,8 @@ def test_a_real_bash_completes_commands_and_options(tmp_path: Path) -> None:
         )
         return done.stdout.split()
 
-    [script] = bash("counterflow dev completion bash --install")
-    assert script == str(tmp_path / ".local/share/bash-completion/completions/counterflow")
-    complete = f"source {script}; COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _counterflow_completion counterflow"
+    begin = 'eval "$(_COUNTERFLOW_COMPLETE=bash_source counterflow)"'
+    complete = f"{begin}; COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _counterflow_completion counterflow"
     completed = f"{complete}; echo ${{COMPREPLY[@]}}"
     assert bash(f"COMP_WORDS=(counterflow dea); {completed}") == ["deadletter"]
     assert bash(f"COMP_WORDS=(counterflow look --ke); {completed}") == ["--keep"]
@@ -121,7 +120,6 @@ def test_a_table_fits_the_terminal_and_breaks_no_word_of_a_heading(width: int) -
 
 WITHOUT_JSON = {
     "agent run": "runs until it is stopped; its log is JSON, its figures are metrics",
-    "dev completion": "prints a script of the shell",
     "dev land": "runs until it is stopped; its log is JSON, its figures are metrics",
     "dev part": "is started by the supervisor, and runs until it is stopped",
     "dev schemas show": "prints statements of SQL, or a JSON Schema",

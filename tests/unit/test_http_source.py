@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
 import yaml
-from click.testing import CliRunner
 
-from counterflow.base.errors import CounterflowError
-from counterflow.cli.agent import check as command
-from counterflow.collectors.agent.checkpoint import Committed, StreamCheckpoint
-from counterflow.collectors.agent.config import Config, check, load
-from counterflow.collectors.agent.live import Live, SourceBatch, format_name, read_answer, stream_id
+from counterflow.collectors.agent.config import Commit, Config, SpoolFolder, check, load
 from counterflow.collectors.agent.metrics import Metrics
-from counterflow.collectors.records import Record, Reject
+from counterflow.collectors.agent.publisher import Publisher
+from counterflow.collectors.agent.runner import Runner
 from counterflow.collectors.sources.http.reports import Report
 from counterflow.collectors.sources.http.session import HttpSession, Target
 from counterflow.collectors.sources.polling.session import ErrorKind, SessionError
 from tests.support.agents import until
 from tests.support.dds import PASSWORD, USER, Authority, Dds
+from tests.support.memory_broker import KAFKA, Broker
 
 WRONG = """\
 agent_id: a
@@ -82,69 +81,51 @@ def session(dds: Dds) -> Iterator[OpenSession]:
         one.close()
 
 
-class Agent:
-    """What an agent does with a source, but without a broker: it reads answers and commits them at once."""
-
-    def __init__(self, dds: Dds, folder: Path, memory: Committed | None = None, **options: Any) -> None:
-        (folder / "password").write_text(options.pop("password", PASSWORD) + "\n")
-        source = {
-            "kind": "http",
-            "name": "sys1",
-            "system": "SYS1",
-            "connection": {"url": dds.url, "user": USER, "password": {"file": "password"}, **options.pop("trust", {})},
-            "interval_s": 0.2,
-            **options,
-        }
-        source["connection"].setdefault("ca", str(dds.authority.authority if dds.authority else ""))
-        config = {"agent_id": "a", "kafka": {"bootstrap": "b"}, "sources": [source]}
-        (folder / "agent.yaml").write_text(yaml.safe_dump(config))
-        self.memory = memory or Committed()
-        self.metrics = Metrics()
-        self.live = Live(load(folder / "agent.yaml").systems, self.metrics)
-        self.items: list[Record | Reject] = []
-        self.troubles: list[str] = []
-        self.live.start(self.memory)
-
-    def take(self) -> list[SourceBatch]:
-        """Read what waits, and commit it."""
-        taken = list(self.live.waiting())
-        for source, batch in taken:
-            place = stream_id(source, batch.group)
-            known = self.memory.streams.get(place)
-            state = known.state if known else {}
-            if batch.trouble:
-                self.troubles.append(batch.trouble)
-            else:
-                assert format_name(source) == "rmf_dds"
-                self.items += read_answer(source, batch, state)
-            self.memory.add(StreamCheckpoint(*stream_id(source, batch.stream), batch.position, state))
-        self.live.committed()
-        return taken
-
-    def value(self, name: str, **labels: str) -> float | None:
-        return self.metrics.registry.get_sample_value(f"counterflow_agent_{name}", {"source": "sys1", **labels})
-
-    def shares(self) -> list[tuple[str, float]]:
-        """Return the end of each interval and the share of the general purpose processors, which differs in each."""
-        self.take()
-        rows = [item.fields for item in self.items if isinstance(item, Record) and item.dataset == "system_cpu"]
-        return [(row["ts"][11:16], row["busy_pct"]) for row in rows if row["engine_type"] == "gcp"]
+@pytest.fixture
+def broker(monkeypatch: pytest.MonkeyPatch) -> Broker:
+    return Broker.used_by_agents(monkeypatch)
 
 
-StartAgent = Callable[..., Agent]
+StartAgent = Callable[..., AbstractContextManager[Metrics]]
 
 
 @pytest.fixture
-def agent(dds: Dds, tmp_path: Path) -> Iterator[StartAgent]:
-    started: list[Agent] = []
+def agent(dds: Dds, broker: Broker, tmp_path: Path) -> StartAgent:
+    """Return what runs an agent with one source within `with`, in a thread, and gives its metrics."""
 
-    def start(*arguments: Any, **options: Any) -> Agent:
-        started.append(Agent(dds, tmp_path, *arguments, **options))
-        return started[-1]
+    @contextmanager
+    def running(password: str = PASSWORD, *, on_disk: bool = False, **options: Any) -> Iterator[Metrics]:
+        (tmp_path / "password").write_text(password + "\n")
+        ca = str(dds.authority.authority if dds.authority else "")
+        connection = {"url": dds.url, "user": USER, "password": {"file": "password"}, "ca": ca}
+        source = {"kind": "http", "name": "sys1", "system": "SYS1", "connection": connection, "interval_s": 0.2}
+        config = {"agent_id": "a", "kafka": {"bootstrap": "b"}, "sources": [source | options]}
+        (tmp_path / "agent.yaml").write_text(yaml.safe_dump(config))
+        stop, systems = Event(), load(tmp_path / "agent.yaml").systems
+        spool = SpoolFolder(path=tmp_path / "spool") if on_disk else None
+        runner = Runner(Publisher(KAFKA, "a", stop), "a", Commit(), stop, systems=systems, spool=spool)
+        thread = Thread(target=runner.run, args=([], 0.02))
+        thread.start()
+        try:
+            yield runner.metrics
+        finally:
+            stop.set()
+            thread.join(10)
 
-    yield start
-    for one in started:
-        one.live.stop()
+    return running
+
+
+def value(metrics: Metrics, name: str, **labels: str) -> float | None:
+    return metrics.registry.get_sample_value(f"counterflow_agent_{name}", {"source": "sys1", **labels})
+
+
+def rows(broker: Broker, dataset: str) -> list[dict[str, Any]]:
+    return [row for row in broker.rows("a") if row["dataset"] == dataset]
+
+
+def shares(broker: Broker) -> list[tuple[str, float]]:
+    """Return the end of each interval and the share of the general purpose processors, which differs in each."""
+    return [(row["ts"][11:16], row["busy_pct"]) for row in rows(broker, "system_cpu") if row["engine_type"] == "gcp"]
 
 
 # Configuration
@@ -169,30 +150,10 @@ def test_every_mistake_is_named_with_its_line_and_no_secret_is_shown() -> None:
         (25, "sources[4].kind"),
     ]
     assert "did you mean `password`?" in mistakes[9, "sources[0].connection.pasword"]
-    assert "did you mean `PROCU`?" in mistakes[10, "sources[0].reports[1]"]
+    assert "known are SYSINFO, PROCU, PCIE" in mistakes[10, "sources[0].reports[1]"]
     assert "use https:" in mistakes[15, "sources[1].connection.url"]
     assert mistakes[23, "sources[3].connection.user"] == "needs `password` beside it"
     assert "hunter2" not in str(mistakes)
-
-
-def test_check_config_reports_what_is_queried_and_that_files_can_be_read(authority: Authority, tmp_path: Path) -> None:
-    connection = {"url": "https://dds:8803", "user": USER, "password": {"file": "password"}, "ca": "ca.pem"}
-    source = {"kind": "http", "name": "sys1", "system": "SYS1", "connection": connection}
-    config = {"agent_id": "a", "kafka": {"bootstrap": "b"}, "sources": [source]}
-    path = tmp_path / "agent.yaml"
-    path.write_text(yaml.safe_dump(config))
-    (tmp_path / "password").write_text(PASSWORD)
-    (tmp_path / "ca.pem").write_bytes(authority.authority.read_bytes())
-    result = CliRunner().invoke(command, [str(path)])
-    assert result.exit_code == 0, result.output
-    assert "sys1: SYS1 at https://dds:8803, SYSINFO, PROCU, times in UTC" in result.output
-    assert PASSWORD not in result.output + repr(load(path))
-    for content, problem in (("no certificate", "holds no certificate"), (None, "No such file")):
-        (tmp_path / "ca.pem").unlink()
-        if content:
-            (tmp_path / "ca.pem").write_text(content)
-        with pytest.raises(CounterflowError, match=problem):
-            CliRunner().invoke(command, [str(path)], catch_exceptions=False)
 
 
 # The connection
@@ -292,83 +253,101 @@ def test_without_a_user_nobody_logs_on(tmp_path: Path) -> None:
 # The source
 
 
-def test_each_interval_is_published_once(dds: Dds, agent: StartAgent) -> None:
+def test_each_interval_is_published_once(dds: Dds, broker: Broker, agent: StartAgent) -> None:
     dds.intervals = 0
-    running = agent()
-    for n in range(1, 6):
-        dds.intervals = n
-        until(lambda: len(running.shares()) >= n)  # noqa: B023 - used up here
-        before = len(dds.requested)
-        until(lambda: len(dds.requested) >= before + 4)  # noqa: B023
-    assert running.shares()[-5:] == [(f"01:0{n}", n) for n in range(1, 6)]
-    assert len(running.shares()) == len(set(running.shares()))
-    jobs = [item.fields for item in running.items if isinstance(item, Record) and item.dataset == "job"]
-    assert [(job["gcp_ms"], job["service_class"]) for job in jobs][-5:] == [(n, "DB2HIGH") for n in range(1, 6)]
-    assert [item for item in running.items if isinstance(item, Reject)] == []
+    with agent() as metrics:
+        for n in range(1, 6):
+            dds.intervals = n
+            until(lambda: len(shares(broker)) >= n)  # noqa: B023 - used up here
+            before = len(dds.requested)
+            until(lambda: len(dds.requested) >= before + 4)  # noqa: B023
+    jobs = rows(broker, "job")
+    assert shares(broker) == [(f"01:0{n}", n) for n in range(1, 6)]
+    assert [(job["gcp_ms"], job["service_class"]) for job in jobs] == [(n, "DB2HIGH") for n in range(1, 6)]
+    assert rows(broker, "quality") == []
     assert dds.connections == 1
-    assert running.value("system_connected") == 1
-    assert running.value("system_events_total", event="connected") == 1
-    assert running.value("answer_duration_seconds_count") == len(running.shares()) + len(jobs)
+    assert value(metrics, "system_connected") == 1
+    assert value(metrics, "system_events_total", event="connected") == 1
+    assert value(metrics, "answer_duration_seconds_count") == 10
 
 
-def test_another_process_continues_after_what_is_committed(dds: Dds, agent: StartAgent) -> None:
-    first = agent()
-    until(first.shares)
-    first.live.stop()
-    second = agent(first.memory)
-    until(lambda: second.value("system_connected"))
-    before = len(dds.requested)
-    until(lambda: len(dds.requested) >= before + 4)
-    assert second.shares() == []
-    dds.intervals = 2
-    until(second.shares)
-    assert second.shares() == [("01:02", 2)]
+def test_another_process_continues_after_what_is_committed(dds: Dds, broker: Broker, agent: StartAgent) -> None:
+    with agent():
+        until(lambda: shares(broker))
+    with agent() as metrics:
+        until(lambda: value(metrics, "system_connected"))
+        before = len(dds.requested)
+        until(lambda: len(dds.requested) >= before + 4)
+        dds.intervals = 2
+        until(lambda: len(shares(broker)) > 1)
+    assert shares(broker) == [("01:01", 1), ("01:02", 2)]
 
 
-def test_no_data_is_reported_once_and_the_interval_is_read_when_it_comes(dds: Dds, agent: StartAgent) -> None:
+@pytest.mark.parametrize("on_disk", [False, True])
+def test_an_answer_whose_transaction_is_lost_is_published_again_and_once(
+    dds: Dds, broker: Broker, agent: StartAgent, on_disk: bool
+) -> None:
+    """Every third commit is lost, and the agent is replaced."""
+    broker.lose = lambda number: number % 3 == 0  # a restart commits, too
+    dds.intervals = 0
+    with agent(on_disk=on_disk) as metrics:
+        for n in range(1, 4):
+            dds.intervals = n
+            until(lambda: len(shares(broker)) >= n)  # noqa: B023 - used up here
+        until(lambda: len(rows(broker, "job")) >= 3)
+        lost = metrics.registry.get_sample_value("counterflow_agent_rewinds_total")
+    with agent(on_disk=on_disk):
+        dds.intervals = 4
+        until(lambda: len(shares(broker)) >= 4 and len(rows(broker, "job")) >= 4)
+    assert lost
+    assert shares(broker) == [(f"01:0{n}", n) for n in range(1, 5)]
+    assert [job["gcp_ms"] for job in rows(broker, "job")] == [1, 2, 3, 4]
+    assert [row["seq"] for row in broker.rows("a")] == list(range(1, len(broker.rows("a")) + 1))
+
+
+def test_no_data_is_reported_once_and_the_interval_is_read_when_it_comes(
+    dds: Dds, broker: Broker, agent: StartAgent
+) -> None:
     dds.no_data = True
-    running = agent(reports=["SYSINFO"])
-    until(running.take)
-    until(lambda: dds.requested.count("SYSINFO") >= 4)
-    running.take()
-    (reject,) = running.items
-    assert isinstance(reject, Reject)
-    assert (reject.kept, reject.section, reject.detail[:8]) == ("all", "SYSINFO", "GPM0507I")
-    dds.no_data = False
-    until(running.shares)
-    assert running.shares() == [("01:01", 1)]
+    with agent(reports=["SYSINFO"]):
+        until(lambda: dds.requested.count("SYSINFO") >= 4)
+        dds.no_data = False
+        until(lambda: shares(broker))
+    (reject,) = rows(broker, "quality")
+    assert (reject["kept"], reject["section"], reject["detail"][:8]) == ("all", "SYSINFO", "GPM0507I")
+    assert shares(broker) == [("01:01", 1)]
 
 
 @pytest.mark.parametrize("how", ["503", "restart"])
 def test_a_dds_that_is_away_is_queried_again_when_it_is_back(
-    dds: Dds, agent: StartAgent, capsys: pytest.CaptureFixture[str], how: str
+    dds: Dds, broker: Broker, agent: StartAgent, capsys: pytest.CaptureFixture[str], how: str
 ) -> None:
-    running = agent(reports=["SYSINFO"])
-    until(running.shares)
-    if how == "503":
-        dds.status = 503
-    else:
-        dds.stop()
-    until(lambda: running.value("system_events_total", event="lost"))
-    assert running.value("system_connected") == 0
-    dds.intervals, dds.status = 7, None
-    if how == "restart":
-        dds.start()
-    until(lambda: len(running.shares()) == 2)
-    assert running.shares() == [("01:01", 1), ("01:07", 7)]
-    assert running.value("system_connected") == 1
+    with agent(reports=["SYSINFO"]) as metrics:
+        until(lambda: shares(broker))
+        if how == "503":
+            dds.status = 503
+        else:
+            dds.stop()
+        until(lambda: value(metrics, "system_events_total", event="lost"))
+        assert value(metrics, "system_connected") == 0
+        dds.intervals, dds.status = 7, None
+        if how == "restart":
+            dds.start()
+        until(lambda: len(shares(broker)) == 2)
+        assert value(metrics, "system_connected") == 1
+    assert shares(broker) == [("01:01", 1), ("01:07", 7)]
     assert PASSWORD not in "".join(capsys.readouterr())
 
 
 def test_a_wrong_password_is_reported_and_never_shown(
-    dds: Dds, agent: StartAgent, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    dds: Dds, broker: Broker, agent: StartAgent, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    running = agent(password="hunter2-is-wrong")
-    until(lambda: running.value("system_events_total", event="refused"))
-    (tmp_path / "password").write_text(PASSWORD)
-    until(running.shares)
+    with agent(password="hunter2-is-wrong") as metrics:
+        until(lambda: value(metrics, "system_events_total", event="refused"))
+        (tmp_path / "password").write_text(PASSWORD)
+        until(lambda: shares(broker))
     assert dds.passwords.count("hunter2-is-wrong") == 1
-    shown = "".join(capsys.readouterr()) + repr(running.items) + repr(running.memory)
+    shown = "".join(capsys.readouterr()) + repr(broker.messages)
     assert "refused" in shown
     assert "hunter2-is-wrong" not in shown
     assert PASSWORD not in shown

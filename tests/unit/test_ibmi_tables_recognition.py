@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,6 +15,17 @@ from counterflow.collectors.formats.ibmi_tables.description import tables
 from counterflow.collectors.formats.ibmi_tables.headers import no_header, table_of
 
 KNOWN = [name for name, table in tables().items() if table.recognised_by]
+
+
+def releases() -> Iterator[tuple[str, str, list[str], list[str]]]:
+    """Yield each service with its columns of each release, and those that came before the last addition."""
+    content = yaml.safe_load((Path(__file__).parent / "ibmi_releases.yaml").read_text())
+    for name, of in content.items():
+        names = of["first"].split()
+        yield name, "first", names, names
+        for release, added in of.get("added", {}).items():
+            before, names = names, [*names, *added.split()]
+            yield name, release, names, before
 
 
 def columns(name: str) -> list[str]:
@@ -61,6 +75,23 @@ def test_with_any_optional_columns_it_is_that_table_or_a_tie_that_names_it(name:
         assert re.search(rf"\b{name}\b", detail)
     else:
         assert found.table == name
+
+
+@pytest.mark.parametrize(("name", "release", "names", "before"), releases())
+def test_the_columns_of_a_release_are_no_other_table(
+    name: str, release: str, names: list[str], before: list[str]
+) -> None:
+    assert found_in(["TS", *names]) == found_in([*reversed(names), "SAMPLE_TIME"]) == name
+    optional = [column for column in names if column not in tables()[name].recognised_by]
+    for left_out in optional:
+        assert found_in(["TS", *(column for column in names if column != left_out)]) == name, left_out
+    added = [column for column in names if column not in before]
+    assert found_in(["TS", *tables()[name].recognised_by, *added]) == name
+
+
+def found_in(names: list[str]) -> str | None:
+    table = table_of(names, "export.csv")
+    return table.table if table else None
 
 
 def test_a_tie_names_both_and_what_decides() -> None:

@@ -169,18 +169,6 @@ def test_a_new_connection_resumes_where_reading_stopped() -> None:
     assert cluster.assigned == {A: 5}
 
 
-def test_an_error_of_a_partition_is_reported_and_it_is_assigned_again() -> None:
-    cluster, topics = Cluster({A: Range(0, 9)}), Topics(["t"], at(4))
-    read(topics, cluster)
-    cluster.holds, cluster.assigned = {A: Range(6, 9)}, {}
-    cluster.waiting.append(Event(A, trouble=KafkaError(KafkaError._AUTO_OFFSET_RESET, "fetch failed")))
-    (failed,) = read(topics, cluster)
-    assert failed.trouble is not None
-    assert "fetch failed" in failed.trouble
-    (gone,) = read(topics, cluster)
-    assert (gone.trouble, cluster.assigned) == ("t/0: offsets 4 to 5 were deleted before they were read (2)", {A: 6})
-
-
 def test_an_error_of_no_partition_connects_again() -> None:
     cluster = Cluster({A: Range(0, 9)})
     cluster.waiting.append(Event(None, trouble=KafkaError(KafkaError.GROUP_AUTHORIZATION_FAILED)))

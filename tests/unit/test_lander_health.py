@@ -7,7 +7,7 @@ from pathlib import Path
 from prometheus_client import CollectorRegistry
 
 from counterflow.base import health
-from counterflow.stack.lander import lander
+from counterflow.stack.parts import lander
 from counterflow.stack.settings import StackSettings
 from tests.support.ports import free_ports
 

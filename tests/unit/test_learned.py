@@ -1,4 +1,4 @@
-"""Learned limits: what they come from, when they count, what resets them, and how the site file gets them."""
+"""Learned limits: what they come from, when they count, and what resets them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-import yaml
 from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
-from counterflow.collectors.formats.site.writing import add_ceiling
 from counterflow.pipelines.rules import rules
 from counterflow.pipelines.rules.learned import Learned
 
@@ -37,13 +34,25 @@ def lines(series: list[dict[str, Any]], gap: int | None = None) -> str:
     return "".join(json.dumps(row) + "\n" for row in rows)
 
 
-def run(command: str, series: list[dict[str, Any]], *options: str, gap: int | None = None) -> list[dict[str, Any]]:
+def replay(series: list[dict[str, Any]]) -> list[dict[str, Any]]:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "intervals.jsonl"
-        path.write_text(lines(series, gap))
-        result = CliRunner().invoke(cli, ["rules", command, "log_ceiling", "--input", str(path), "--json", *options])
+        path.write_text(lines(series))
+        result = CliRunner().invoke(cli, ["rules", "replay", "log_ceiling", "--input", str(path), "--json"])
     assert result.exit_code == 0, (result.output, result.exception)
     return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def learned(series: list[dict[str, Any]], gap: int | None = None) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """Return the figures of the limit that was learned under each configuration of the log."""
+    rule = rules()["log_ceiling"]
+    parameters, state = rule.parameters(), rule.start
+    found = {}
+    for line in lines(series, gap).splitlines():
+        state, _ = rule.judge(parameters, state, rule.interval(json.loads(line)))
+        if (limit := rule.learned(parameters, state)) is not None:
+            found[state.learned.configuration] = limit.as_json(rule.learned_as)
+    return found
 
 
 @given(st.lists(st.floats(1e-6, 1e12), min_size=1), st.sets(st.sampled_from([0.1, 0.5, 0.9, 0.995]), min_size=1))
@@ -60,7 +69,7 @@ def test_a_quantile_is_a_value_to_half_a_percent(values: list[float], shares: se
 
 
 def test_thirty_intervals_under_pressure_make_a_ceiling_that_warns_and_never_pages() -> None:
-    verdicts = run("replay", [PRESSED] * 40)
+    verdicts = replay([PRESSED] * 40)
     assert {v["state"] for v in verdicts[:30]} == {"UNKNOWN"}
     assert "learned from 29 of 30 intervals under pressure" in verdicts[29]["reason"]
     assert {v["state"] for v in verdicts[32:]} == {"WARNING"}
@@ -79,7 +88,7 @@ def test_thirty_intervals_under_pressure_make_a_ceiling_that_warns_and_never_pag
     ],
 )
 def test_nothing_is_learned_from_what_is_no_ceiling(row: dict[str, Any]) -> None:
-    assert run("learn", [row] * 40) == []
+    assert learned([row] * 40) == {}
 
 
 def test_path_and_changes_of_the_site_begin_a_limit_of_their_own() -> None:
@@ -87,96 +96,31 @@ def test_path_and_changes_of_the_site_begin_a_limit_of_their_own() -> None:
     later = {"ceiling_since": "2026-11-21T01:40:00Z"}
     fast = {**PRESSED, **later, "path": "zhl", "rate_mb_s": 594, "zhl_sync_pct": 100.0}
     series = [*[{**PRESSED, **january}] * 40, *[{**PRESSED, **later, "rate_mb_s": 260}] * 35, *[fast] * 31]
-    found = [(row["path"], row["ceiling_since"], row["learned_intervals"]) for row in run("learn", series)]
+    found = [(path, str(since)[:19], row["learned_intervals"]) for (path, since), row in learned(series).items()]
     assert found == [
-        ("zhpf", "2026-01-01T00:00:00+00:00", 40),
-        ("zhpf", "2026-11-21T01:40:00+00:00", 35),
-        ("zhl", "2026-11-21T01:40:00+00:00", 31),
+        ("zhpf", "2026-01-01T00:00:00", 40),
+        ("zhpf", "2026-11-21T01:40:00", 35),
+        ("zhl", "2026-11-21T01:40:00", 31),
     ]
 
 
 def test_a_time_that_is_not_known_is_no_change() -> None:
     series = [*[PRESSED] * 5, *[{**PRESSED, "ceiling_since": "2026-01-01T00:00:00Z"}] * 5, *[PRESSED] * 5]
-    assert [row["learned_intervals"] for row in run("learn", series)][-1] == 15
+    assert [row["learned_intervals"] for row in learned(series).values()][-1] == 15
 
 
 def test_confidence_grows_with_intervals_and_falls_with_spread() -> None:
-    assert [run("learn", [PRESSED] * n)[0]["learned_confidence"] for n in (29, 30, 150)] == ["low", "medium", "high"]
-    (row,) = run("learn", [{**PRESSED, "rate_mb_s": rate} for rate in (214, 150, 150)] * 60)
+    grown = [row for n in (29, 30, 150) for row in learned([PRESSED] * n).values()]
+    assert [row["learned_confidence"] for row in grown] == ["low", "medium", "high"]
+    (row,) = learned([{**PRESSED, "rate_mb_s": rate} for rate in (214, 150, 150)] * 60).values()
     # (214 - 150) / 214
     assert row["learned_spread"] == pytest.approx(0.299, abs=0.01)
     assert row["learned_confidence"] == "low"
 
 
 def test_a_silence_does_not_forget_what_was_learned() -> None:
-    assert run("learn", [PRESSED] * 40, gap=35)[0]["learned_intervals"] == 40
-
-
-SITE = """\
-site: LAB
-systems:  # machines
-  - {system: SYS1, from: 2025-01-01T00:00:00Z, subsystems: [DBP1], cec: z16, storage: DS8950}
-  - {system: SYS1, from: 2026-01-01T00:00:00Z, subsystems: [DBP1], cec: "z 17", storage: DS8A50}
-log_ceilings:
-  - subsystem: DBP1
-    path: zhl
-    cec: z16
-    storage: DS8950
-    from: 2025-01-01T00:00:00Z
-    ceiling_mb_s: 383
-
-# what follows stays
-batches: []
-"""
-
-
-def test_learn_writes_the_entry_of_the_machine_in_use_and_the_file_stays_as_it_was(tmp_path: Path) -> None:
-    site = tmp_path / "site.yaml"
-    site.write_text(SITE)
-    run("learn", [PRESSED] * 40, "--site", str(site))
-    before, added, after = site.read_text().partition("  - {subsystem: DBP1, path: zhpf, ")
-    assert added
-    assert before + after.split("\n", 1)[1] == SITE
-    result = CliRunner().invoke(cli, ["look", "--records", str(site)])
-    rows = [json.loads(line) for line in result.stdout.splitlines()]
-    ceilings = {(row["item"], row["ts"]): row["value"] for row in rows if row.get("name") == "ceiling_mb_s"}
-    assert 213 < float(ceilings["DBP1/zhpf", "2026-11-21T01:40:00Z"]) < 215.1
-    assert ceilings["DBP1/zhl", "2025-01-01T00:00:00Z"] == "383"
-
-
-def test_a_site_file_without_the_list_gets_it() -> None:
-    text = SITE.split("log_ceilings")[0]
-    written = add_ceiling(text, "SYS1", "DBP1", "zhpf", BEGIN, 213.7612, "learned")
-    assert written.endswith(
-        "\nlog_ceilings:\n  - {subsystem: DBP1, path: zhpf, cec: z 17, storage: DS8A50, "
-        "from: '2026-11-21T01:00:00Z', ceiling_mb_s: 213.8}  # learned\n"
-    )
-
-
-@pytest.mark.parametrize("dash", ["-   {}", "- {}", "-\n      {}"])
-def test_the_list_may_be_written_with_any_dash(dash: str) -> None:
-    entry = dash.format("{subsystem: DBP1, path: zhl, cec: z16, storage: DS8950, from: 2025-01-01, ceiling_mb_s: 383}")
-    text = SITE.split("log_ceilings")[0] + f"log_ceilings:\n  {entry}\n"
-    written = yaml.safe_load(add_ceiling(text, "SYS1", "DBP1", "zhpf", BEGIN, 213.7612, "learned"))
-    assert [one["ceiling_mb_s"] for one in written["log_ceilings"]] == [383, 213.8]
-
-
-def test_a_file_to_which_no_line_can_be_added_is_refused() -> None:
-    text = SITE.split("log_ceilings")[0] + "...\n"
-    with pytest.raises(ValueError, match=r"no line can be added: add - .subsystem: DBP1, path: zhpf"):
-        add_ceiling(text, "SYS1", "DBP1", "zhpf", BEGIN, 213.7612, "learned")
-
-
-def test_a_subsystem_that_the_site_file_does_not_name_is_refused(tmp_path: Path) -> None:
-    site = tmp_path / "site.yaml"
-    site.write_text(SITE.replace("DBP1", "DBP2"))
-    intervals = tmp_path / "intervals.jsonl"
-    intervals.write_text(lines([PRESSED] * 40))
-    command = ["rules", "learn", "log_ceiling", "--input", str(intervals), "--site", str(site)]
-    result = CliRunner().invoke(cli, command)
-    assert isinstance(result.exception, CounterflowError)
-    assert "`systems` has no entry of SYS1 with DBP1" in str(result.exception)
-    assert site.read_text() == SITE.replace("DBP1", "DBP2")
+    (row,) = learned([PRESSED] * 40, gap=35).values()
+    assert row["learned_intervals"] == 40
 
 
 def link(own_gb_s: float, physical_gb_s: float) -> dict[str, Any]:

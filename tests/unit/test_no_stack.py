@@ -25,7 +25,6 @@ NEED_A_STACK = (
     ("publish", str(SAMPLE)),
     ("report",),
     ("backup", "restore", "a"),
-    ("rules", "learn", "log_ceiling", "--from", "2026-03-02", "--to", "2026-03-03"),
     ("sql", "SELECT 1"),
     ("study", "compare", "--baseline", "a", "--scenario", "b"),
     ("dev", "topics", "create"),

@@ -51,6 +51,15 @@ def test_a_percentage_above_100_is_null_and_the_row_stays() -> None:
     assert reject.detail == "system_cpu core all: user_pct 322.3 is above 100 %"
 
 
+def test_shares_of_more_than_the_whole_are_null() -> None:
+    shared = {**ENVELOPE, "engine_type": "core", "cpu_base": "logical"}
+    columns = {"engine": ["CPU001", "CPU002"], "user_pct": [80.0, 20.0], "idle_pct": [90.0, 80.0]}
+    (first, second), (reject,) = judged(Table("system_cpu", shared, columns))
+    assert first.fields == {**shared, "engine": "CPU001"}
+    assert second.fields == {**shared, "engine": "CPU002", "user_pct": 20.0, "idle_pct": 80.0}
+    assert reject.detail == "system_cpu core CPU001: user_pct + idle_pct 170 is above 100 %"
+
+
 @pytest.mark.parametrize("value", [100.0, 100.9])
 def test_what_rounding_explains_is_kept(value: float) -> None:
     record = row("disk", disk="sda", device_type="disk", leaf=True, busy_pct=value)

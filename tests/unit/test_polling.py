@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ import pytest
 from counterflow.collectors.sources.polling import reader as polling
 from counterflow.collectors.sources.polling.batch import Batch, Stream
 from counterflow.collectors.sources.polling.reader import Reader
-from counterflow.collectors.sources.polling.waiting import Few, Spool, Waiting
+from counterflow.collectors.sources.polling.waiting import Spool
 from tests.support.agents import until
 
 
@@ -36,8 +35,8 @@ class Task:
 
     interval_s = 0.1
 
-    def __init__(self, stream: str = "host") -> None:
-        self.stream = Stream(stream, "t", "o", None)
+    def __init__(self) -> None:
+        self.stream = Stream("host", "t", "o", None)
 
     def read(self, session: Session) -> Iterator[Batch]:
         yield self.stream.reached(time.monotonic(), ("A",), [(1,)])
@@ -46,7 +45,7 @@ class Task:
 class Started:
     """A reader that runs within `with`, and the events that it reported."""
 
-    def __init__(self, task: Task, waiting: Waiting | None = None) -> None:
+    def __init__(self, task: Task, waiting: Spool | None = None) -> None:
         self.events: list[str] = []
         self.reader: Reader[Any] = Reader("x", Session(), [task], self.events.append, waiting)
 
@@ -79,21 +78,8 @@ def test_a_clock_that_is_set_back_stops_no_query(monkeypatch: pytest.MonkeyPatch
         assert started.numbers(8) == [4, 5, 6, 7, 8, 9, 10, 11]
 
 
-@pytest.mark.parametrize("host", ["A" * 250, "ü" * 100, "\ud800"], ids=["long", "longer when quoted", "no unicode"])
-def test_a_name_of_a_stream_that_no_file_can_have_is_spooled(tmp_path: Path, host: str) -> None:
-    with Started(Task(host), Spool(tmp_path, 10**6, {})) as started:
-        assert started.numbers(2) == [1, 2]
-    again = Spool(tmp_path, 10**6, {host: {"n": 1}})
-    assert again.positions[host]["n"] >= 2
-    found = again.next_batch()
-    assert found is not None
-    assert (found.stream, found.position["n"]) == (host, 2)
-    again.done(found)
-    assert Spool(tmp_path, 10**6, {host: {"n": 2}}).positions[host]["n"] >= 2
-
-
 def test_a_defect_outside_of_a_query_is_reported_and_the_thread_goes_on() -> None:
-    class Broken(Few):
+    class Broken(Spool):
         broken = True
 
         def put(self, batch: Batch) -> bool:
@@ -101,7 +87,7 @@ def test_a_defect_outside_of_a_query_is_reported_and_the_thread_goes_on() -> Non
                 raise ZeroDivisionError
             return super().put(batch)
 
-    waiting = Broken()
+    waiting = Broken(None, 10**6, {})
     with Started(Task(), waiting) as started:
         until(lambda: started.events.count("broken") > 1, 5)
         waiting.broken = False

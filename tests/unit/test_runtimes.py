@@ -1,4 +1,4 @@
-"""Which Java, npm and Maven the stack runs: the machine's, or those in the parts folder."""
+"""Which Java and npm the stack runs: the machine's, or those in the parts folder."""
 
 from __future__ import annotations
 
@@ -37,16 +37,16 @@ def test_a_bare_machine_runs_what_is_in_the_parts_folder(tmp_path: Path) -> None
     assert Path(java).is_relative_to(parts)
     assert runtimes.java_environment(parts) == {"JAVA_HOME": java.removesuffix("/bin/java")}
     assert [Path(word).is_relative_to(parts) for word in runtimes.npm(parts)] == [True, True]
-    lacks = {name: runtimes.lack(name) for name in ("java", "node", "maven")}
-    assert lacks == {"java": "java is not on PATH", "node": "node is not on PATH", "maven": "mvn is not on PATH"}
+    lacks = {name: runtimes.lack(name) for name in ("java", "node")}
+    assert lacks == {"java": "java is not on PATH", "node": "node is not on PATH"}
 
 
 def test_what_the_machine_has_is_used(machine: Machine, tmp_path: Path) -> None:
-    folder = machine(java='openjdk version "17.0.15" 2025-04-15', node="", npm="", mvn="")
+    folder = machine(java='openjdk version "17.0.15" 2025-04-15', node="", npm="")
     assert runtimes.java(tmp_path) == str(folder / "java")
     assert runtimes.java_environment(tmp_path) == {}
     assert runtimes.npm(tmp_path) == (str(folder / "npm"),)
-    assert not any(map(runtimes.lack, ("java", "node", "maven")))
+    assert not any(map(runtimes.lack, ("java", "node")))
 
 
 def test_npm_does_not_serve_without_node(machine: Machine, tmp_path: Path) -> None:

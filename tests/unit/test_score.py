@@ -90,17 +90,6 @@ def test_a_sweep_shows_which_threshold_finds_the_spell(tmp_path: Path) -> None:
     assert (far["near_ratio"], far["recall"], far["precision"]) == ("0.95", 0.0, None)
 
 
-def test_a_picture_shows_the_states(tmp_path: Path) -> None:
-    (tmp_path / "in.jsonl").write_text(log_intervals())
-    picture = tmp_path / "states.svg"
-    arguments = ["rules", "replay", "log_ceiling", "--input", str(tmp_path / "in.jsonl"), "--picture", str(picture)]
-    result = CliRunner().invoke(cli, [*arguments, "--set", "near_ratio=0.9"])
-    assert result.exit_code == 0, result.output
-    drawn = picture.read_text()
-    assert "CRITICAL" in drawn
-    assert "Z / DBP1" in drawn
-
-
 @pytest.mark.parametrize("sweep", ["near_ratio", "near_ratio=a..b", "near_ratio="])
 def test_a_sweep_that_cannot_be_read_is_refused(tmp_path: Path, sweep: str) -> None:
     (tmp_path / "in.jsonl").write_text(log_intervals())

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from counterflow.collectors.sources.files import ends_at_line_end, find, fingerprint, inodes, unicode, window
+from counterflow.collectors.sources.files import ends_at_line_end, find, unicode, window
 
 
 @pytest.fixture
@@ -68,20 +68,6 @@ def test_a_folder_is_entered_once_whatever_links_lead_to_it(tree: Path) -> None:
     assert [str(path) for path in find(tree / "z" / "*.nmon")] == [str(tree / "z/e.nmon")]
 
 
-def test_a_fingerprint_is_of_what_was_read(tmp_path: Path) -> None:
-    path = tmp_path / "f"
-    path.write_bytes(b"head" * 500)
-    with path.open("rb") as stream:
-        before = fingerprint(stream.fileno(), 1024, 2000)
-        with path.open("ab") as more:
-            more.write(b"appended")
-        assert fingerprint(stream.fileno(), 1024, 2000) == before
-        with path.open("r+b") as other:
-            other.seek(1990)
-            other.write(b"!")
-        assert fingerprint(stream.fileno(), 1024, 2000) != before
-
-
 def test_a_window_ends_where_the_file_ended(tmp_path: Path) -> None:
     path = tmp_path / "f"
     path.write_bytes(b"one\ntwo\nthree")
@@ -97,14 +83,6 @@ def test_a_window_ends_where_the_file_ended(tmp_path: Path) -> None:
         raw.seek(1)
         seen.seek(0)
         assert seen.read(3) == b"one", "nothing else moves the window"
-
-
-def test_a_renamed_file_is_found_by_its_inode(tree: Path) -> None:
-    inode = (tree / "a.nmon").stat().st_ino
-    (tree / "a.nmon").rename(tree / "a.nmon.1")
-    assert inodes(tree)[inode] == tree / "a.nmon.1"
-    assert inodes(tree / "none") == {}
-    assert {path.name for path in inodes(tree).values()} == {"a.nmon.1", "b.nmon", ".c.nmon", "d.txt"}, "no pipe"
 
 
 def test_a_name_that_is_not_unicode_is_written_out() -> None:

@@ -2,41 +2,29 @@
 
 from __future__ import annotations
 
-from counterflow.pipelines.landing.stillness import END_S, PROBLEM_S, Stillness
+from counterflow.pipelines.landing.progress import END_S, PROBLEM_S, Stillness
 
 ONE, OTHER = ("counterflow.disk.v2", 0), ("counterflow.disk.v2", 1)
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 def test_a_partition_that_waits_at_one_offset_stands_still() -> None:
-    clock = Clock()
-    stillness = Stillness(clock)
+    stillness = Stillness()
     assert stillness.longest_s == 0
-    for second in range(int(END_S) + 2):
-        clock.now = 1000.0 + second
+    for second in range(END_S + 2):
         stillness.look({ONE: 7, OTHER: second})  # the other lands
         assert stillness.longest_s == second
     assert PROBLEM_S < END_S < stillness.longest_s
 
 
 def test_what_lands_or_has_a_known_cause_to_wait_does_not_stand_still() -> None:
-    clock = Clock()
-    stillness = Stillness(clock)
-    stillness.look({ONE: 7, OTHER: 7})
-    clock.now += 29
+    stillness = Stillness()
+    for _ in range(3):
+        stillness.look({ONE: 7, OTHER: 7})
     stillness.look({ONE: 8, OTHER: 7})
-    assert stillness.longest_s == 29
+    assert stillness.longest_s == 3
     stillness.look({ONE: 8})  # the other has no message left, or waits for ClickHouse
+    assert stillness.longest_s == 1
+    stillness.look({ONE: 9, OTHER: 7})  # and waits from now on
     assert stillness.longest_s == 0
-    clock.now += 29
-    stillness.look({ONE: 8, OTHER: 7})  # and waits from now on
-    assert stillness.longest_s == 29
-    clock.now += 2
-    assert stillness.longest_s == 31
+    stillness.look({ONE: 10, OTHER: 7})
+    assert stillness.longest_s == 1

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC
 from typing import Any, BinaryIO, Literal
 
-from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject, placed
 from counterflow.collectors.text.cells import is_empty, is_null, points_may_group
 from counterflow.collectors.text.codepages import text
 from counterflow.collectors.text.csv_rows import first_lines
@@ -82,7 +82,7 @@ class Db2LogCsv:
                 break  # the rest of it is still to be written
             last = line
             if line.data.strip(_BLANK):
-                yield from _line(line, state, context)
+                yield from (placed(item, line.number, line.offset) for item in _line(line, state, context))
             if line.number % LINES_A_POSITION == 0:
                 yield Position(line.end, line.number, state.as_dict())
         if last is not None:

@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from typing import Any, BinaryIO
 
-from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject, placed
 from counterflow.collectors.text.attributes import Attributes, are_names, attributes, cells, those_set
 from counterflow.collectors.text.codepages import text
 from counterflow.collectors.text.dates import local_time
@@ -85,9 +85,8 @@ class HmcLslparutil:
                 yield Position(end, number, deepcopy(asdict(state)))
             for item in _items(line, state, context):
                 if isinstance(item, Reject):
-                    item.line, item.byte_offset = line.number, line.offset
                     item.raw = line.raw if item.kept == "none" else b""
-                yield item
+                yield placed(item, line.number, line.offset)
             end, number = line.end, line.number
         if end > begun.byte_offset:
             yield Position(end, number, deepcopy(asdict(state)))
@@ -198,9 +197,9 @@ def _sample(partition: str, sample: dict[str, Any], envelope: Fields, state: Lpa
         if min(past.values()) < 0 or past[OF_TIME] == 0:
             yield Reject(Reason.RESTARTED, f"{system}: cycles counted anew between {begin} and {end}", "all")
             return
-        if not is_new(state.ends, partition, end, _MOST_ENDS):
-            yield Reject(Reason.CLOCK_CHANGE, f"{system}: the clock met {end} again: the sample is not kept", "none")
-            return
+        while not is_new(state.ends, partition, end, _MOST_ENDS):
+            yield Reject(Reason.CLOCK_CHANGE, f"{system}: the clock met {end} again: placed behind it", "all")
+            end = iso(datetime.fromisoformat(end) + timedelta(milliseconds=1))
         fields = {**envelope, "ts": end, "interval_s": seconds}
         yield Record("system_cpu", {**fields, "engine_type": "core", "engine": "all", **_columns(past, later)})
         yield Record("manifest", {**fields, "counted": "system_cpu", "row_count": 1})

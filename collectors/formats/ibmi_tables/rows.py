@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import compress
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 from counterflow.collectors.formats.ibmi_tables.collection import COLLECTION, read_collection
 from counterflow.collectors.formats.ibmi_tables.description import description, tables
-from counterflow.collectors.formats.ibmi_tables.expression import Column
+from counterflow.collectors.formats.ibmi_tables.expression import Column, fields
 from counterflow.collectors.formats.ibmi_tables.known import YES, Known
 from counterflow.collectors.formats.ibmi_tables.layout import COUNTER, Layout, Row, canonical, layout
 from counterflow.collectors.formats.ibmi_tables.times import Stamp, stamp
@@ -31,6 +31,8 @@ _MOST_INSTANTS = 100
 """Intervals that are remembered: a clock that goes back may meet them again."""
 NOT_CONFIGURED = "0"
 """The number of all units that are not configured."""
+_LEAST_S = 1.0
+"""Samples are nearer than this where they state one time."""
 _SHOWN = 20
 _IO = ("reads", "writes", "read_kb", "written_kb", "service_ms")
 """What all rows of one unit repeat where IBM i counts its I/O by unit, and not by path."""
@@ -152,8 +154,11 @@ class Reader:
         self._seconds: float | None = None
         self._since_s = 0.0  # since the interval before, 0 where there is none
         self._last: tuple[Any, ...] | None = None  # the time columns of the interval's rows, as written
-        self._held: list[tuple[Row, object, bool]] = []
+        self._held: list[tuple[Row, object, bool]] = []  # their instant is known once all of the interval are read
         self._held_number: str | None = None
+        is_view = not self.layout.table.time and not self._introspected
+        self._named_by = _picker_of(self.layout) if is_view else None
+        self._rows: dict[Any, int] = {}  # digests of the rows of a view's sample, by what names them
         self._alike: dict[float | None, _Alike] = {}
         self._batch: _Batch | None = None
         self._waiting = 0
@@ -177,22 +182,19 @@ class Reader:
         if (self._interval is None and not self._held) or len(row) != len(self.layout.columns):
             return False
         if self.layout.time(row) == self._last:
-            return False
+            return self._is_of_another(row)
         number, found, ended = self._place(row)
         if found is None:
             return False
         if self._interval is None:
-            return number != self._held_number
+            return self._last is not None or number != self._held_number
         if ended:  # it carries the time at which the job ended
             return number != self._interval.number
         return number != self._interval.number or found.instant != self._interval.instant
 
     def end(self) -> Items:
         """Return the remaining items of the interval, which is now complete, and its row counts."""
-        items: Items = []
-        if self._held:
-            stamps = [found.instant for row, *_ in self._held if (found := self._place(row)[1])]
-            items += self._open(self._held_number, Stamp(max(stamps)))
+        items: Items = self._open_held() if self._held else []
         if self._interval is None:
             return items
         items += self.flush()
@@ -213,11 +215,10 @@ class Reader:
         self._state.setdefault("ts", {})[table] = self._interval.ts
         if self._interval.number is not None:
             self._state.setdefault("number", {})[table] = self._interval.number
-            instants = self._state.setdefault("instants", {}).setdefault(table, {})
-            instants[self._interval.ts] = self._interval.number
-            if len(instants) > _MOST_INSTANTS:
-                del instants[next(iter(instants))]
             self.ends[self._interval.number] = (self._interval.ts, self._seconds)
+        self._instants[self._interval.ts] = self._interval.number or self._digest()
+        if len(self._instants) > _MOST_INSTANTS:
+            del self._instants[next(iter(self._instants))]
         oldest = iso(self._interval.instant - _FORGET)
         memory = self._state.get("previous", {}).get(table, {})
         for instance in [i for i, sample in memory.items() if sample["ts"] < oldest]:
@@ -229,7 +230,7 @@ class Reader:
         self._interval = self._last = self._seconds = None
         self._alike, self._stamps = {}, {}
         self._seen, self._refused, self._counts = set(), set(), Counter()
-        self._io, self._repeated = set(), set()
+        self._io, self._repeated, self._rows = set(), set(), {}
         return items
 
     def row(self, row: Row, place: object = None, *, typed: bool = False) -> Items:
@@ -256,6 +257,11 @@ class Reader:
             return self._refused_row(Reason.STAMP_MISSING, detail)
         items: Items = []
         if self._interval is None:
+            if self._named_by is not None and iso(found.instant) in self._instants:
+                self._held.append((row, place, typed))
+                self._rows[self._named_by(row)] = _digest(row)
+                self._last = self.layout.time(row)
+                return items
             if self._is_late(number, found, ended=ended):
                 detail = "the interval was taken as whole before: at another heading, or when the file had not grown"
                 return self._refused_row(Reason.LATE_ROW, detail)
@@ -278,6 +284,36 @@ class Reader:
             same = number == self._state.get("number", {}).get(self.layout.table.table)
             return bool(same) and found.instant <= datetime.fromisoformat(before)
         return bool(iso(found.instant) == before)
+
+    def _is_of_another(self, row: Row) -> bool:
+        """Return whether a row of a view states the time of a sample that has the row already, with other values."""
+        known = None if self._named_by is None else self._rows.get(self._named_by(row))
+        return known is not None and known != _digest(row)
+
+    def _open_held(self) -> Items:
+        """Open the interval of the rows that wait for its instant.
+
+        Of rows of a view, a sample before states their time: all of them are that sample again, or another one.
+        """
+        stamps = [found for row, *_ in self._held if (found := self._place(row)[1])]
+        last = max(stamps, key=attrgetter("instant"))
+        if self._last is None:
+            return self._open(self._held_number, Stamp(last.instant))
+        instant = self._apart(self._digest(), last.instant)
+        _, self._at, _ = self._held[0]
+        if iso(instant) not in self._instants:
+            items = self._open(None, last._replace(instant=instant))
+            if self._since_s > 0:
+                detail = "two samples state one time: this one is placed behind the other"
+                items.append(self._reject(Reason.INFERRED, detail, "all"))
+            return items
+        detail = f"the sample of {iso(instant)} was read before, its rows ({len(self._held)}) are left out"
+        self._held, self._last, self._stamps, self._rows = [], None, {}, {}
+        return [self._reject(Reason.DUPLICATE_ROW, detail, "none")]
+
+    def _digest(self) -> str:
+        """Return the digest of the sample's rows."""
+        return f"{zlib.crc32(repr([*self._rows.values()]).encode()):x}"
 
     def _open(self, number: str | None, found: Stamp) -> Items:
         items: Items = []
@@ -326,11 +362,19 @@ class Reader:
         return self._number(values), found, ended
 
     def _apart(self, number: str | None, instant: datetime) -> datetime:
-        """Return an instant that no other interval has: the clock went back where its number is another one."""
-        known = self._state.get("instants", {}).get(self.layout.table.table, {})
-        while number is not None and known.get(iso(instant), number) != number:
+        """Return an instant that no other interval has: the clock went back where its number is another one.
+
+        The digest of its rows stands for the number that it does not have.
+        """
+        while number is not None and self._instants.get(iso(instant), number) != number:
             instant += timedelta(milliseconds=1)
         return instant
+
+    @property
+    def _instants(self) -> dict[str, str]:
+        """The numbers of the intervals before, or the digests of their rows, by their instants."""
+        instants: dict[str, str] = self._state.setdefault("instants", {}).setdefault(self.layout.table.table, {})
+        return instants
 
     def _number(self, values: tuple[Any, ...]) -> str | None:
         return str(values[0]).strip() if self.layout.time_names[:1] == ("INTNUM",) else None
@@ -372,6 +416,8 @@ class Reader:
             self._at = place
             alike = self._alike.setdefault(seconds, _Alike(self._envelope(seconds), {}))
             batch = self._batch = _Batch(seconds, alike)
+        if self._named_by is not None:
+            self._rows.setdefault(self._named_by(row), _digest(row))
         if not typed:
             row, refused = self._typed(row)
             if refused:
@@ -616,27 +662,30 @@ class Reader:
             found = beside(memory.get(instance), instant, now)
         except NotLaterError as error:
             anew = beside(None, instant, now).sample
-            found = Beside({}, anew, Reason.RESTARTED, str(error))
-        memory[instance] = found.sample
+            found = Beside({}, anew, reason=Reason.RESTARTED, detail=str(error))
         for name in filled.difference:
             columns.pop(name, None)
-        if not found.fields:
-            return [self._reject(found.reason, f"{instance!r}: {found.detail}", "all")] if found.reason else []
-        stated, apart_s = columns.get("interval_s"), found.fields["interval_s"]
-        columns["interval_s"] = apart_s
+        if found.apart_s is not None and found.apart_s < _LEAST_S:
+            return []  # placed apart: the amounts are those of the next sample
+        memory[instance] = found.sample
+        rejects = [self._reject(found.reason, f"{instance!r}: {found.detail}", "all")] if found.reason else []
+        if found.apart_s is None:
+            return rejects
+        stated = columns.get("interval_s")
+        columns["interval_s"] = found.apart_s if filled.difference else found.fields["interval_s"]
         if filled.previous:
             columns["prev_ts"] = found.fields["prev_ts"]
         before = {name: found.fields[f"prev_{name}"] for name in now if f"prev_{name}" in found.fields}
         columns |= {f"prev_{name}": before[name] for name in filled.previous if name in before}
-        if found.reason is not None:
-            return [self._reject(found.reason, f"{instance!r}: {found.detail}", "all")]
+        if found.reason is Reason.RESTARTED:
+            return rejects
         columns |= {name: now[name] - before[name] for name in filled.difference if name in before}
         averages = [name for name in self._since_baseline[dataset] if name in columns]
-        if stated is None or not averages or abs(stated - apart_s) <= _tolerance_s(apart_s):
-            return []
+        if stated is None or not averages or abs(stated - found.apart_s) <= _tolerance_s(found.apart_s):
+            return rejects
         for name in averages:
             del columns[name]
-        return self._not_reset(dataset, f"no {', '.join(averages)}", stated, apart_s)
+        return [*rejects, *self._not_reset(dataset, f"no {', '.join(averages)}", stated, found.apart_s)]
 
     def _overlaps(self, seconds: float | None) -> bool:
         """Return whether a row covers time that the row before covers as well: its baseline was not reset since."""
@@ -672,6 +721,17 @@ class Reader:
         reject = Reject(reason, detail, kept, section=self.layout.table.table, system=self._system, ts=ts)
         self.rejected.append((reject, self._at))
         return reject
+
+
+def _picker_of(layout: Layout) -> Callable[[Row], tuple[Any, ...]]:
+    """Return what picks the values of a row that name it within its sample."""
+    named = {*fields(layout.instance)}
+    places = [place for place, column in enumerate(layout.columns) if column in named]
+    return lambda row: tuple(row[place] for place in places)
+
+
+def _digest(row: Row) -> int:
+    return zlib.crc32(repr(row).encode("utf-8", "replace"))
 
 
 def _tolerance_s(seconds: float) -> float:

@@ -11,7 +11,7 @@ from counterflow.collectors.formats.njmon.influx import is_nimon, samples
 from counterflow.collectors.formats.njmon.sample import NjmonState, decode, items
 from counterflow.collectors.formats.njmon.scan import Piece, is_njmon, pieces
 from counterflow.collectors.formats.njmon.times import UnusableSampleError
-from counterflow.collectors.records import Context, Item, Position, Reason, Reject
+from counterflow.collectors.records import Context, Item, Position, Reason, Reject, placed
 from counterflow.collectors.text.lines import read_head
 
 _BETWEEN = re.compile(rb'[\s,\[\]{}]+|"samples"\s*:|"njmon_stats"\s*:\s*\{[^{}]*\}|"identity"\s*:\s*\{[^{}]*\}')
@@ -59,9 +59,7 @@ def _lines(stream: BinaryIO, offset: int, line: int, context: Context, state: Nj
             yield _reject(reason, detail, refused.number, refused.offset, kept="none", raw=refused.raw)
         try:
             for item in items(written.tree, state, context.zone, context.system):
-                if isinstance(item, Reject):
-                    item.line, item.byte_offset = written.first.number, written.first.offset
-                yield item
+                yield placed(item, written.first.number, written.first.offset)
         except UnusableSampleError as error:
             why = str(error)
             if error.reason is Reason.STAMP_MISSING:
@@ -76,9 +74,7 @@ def _sample(piece: Piece, context: Context, state: NjmonState) -> Iterator[Item]
         for reason, detail in repairs.items():
             yield _reject(reason, detail, piece.line, piece.offset, kept="part", raw=piece.text)
         for item in items(tree, state, context.zone, context.system):
-            if isinstance(item, Reject):
-                item.line, item.byte_offset = piece.line, piece.offset
-            yield item
+            yield placed(item, piece.line, piece.offset)
     except UnusableSampleError as error:
         yield _reject(error.reason, str(error), piece.line, piece.offset, kept="none", raw=piece.text)
 

@@ -180,7 +180,8 @@ def _host(host: Mapping[str, Any], system: str, state: SysstatState, context: Co
         settings = {name: str(host[name]) for name in SETTINGS if host.get(name) is not None}
         yield from changes(state.config.setdefault(system, {}), settings, envelope, "host", "")
         if seconds <= 0:
-            detail = "the sample states no interval: its rates cannot become amounts"
+            stated_s = written.get("interval")
+            detail = f"the sample states an interval of {stated_s} s: its rates cannot become amounts"
             yield Reject(Reason.EMPTY_SNAPSHOT, detail, "none", system=system, ts=ts)
             continue
         mean_s = seconds

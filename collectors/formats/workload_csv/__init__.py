@@ -68,18 +68,18 @@ def _records(values: dict[str, str], rows: CsvRows) -> Iterator[Record | Reject]
             yield Reject(Reason.NOT_A_NUMBER, f"{name}: expected a number, found {values[name][:40]!r}", "part")
     fields: Fields = {"ts": iso(instant), "system": rows.context.system, "source": WorkloadCsv.name}
     fields |= {name: values[name] for name in ("workload", "run_id", "unit_of_work")} | {"operation": ""}
-    before = _beside(fields, instant, figures.get("done"), rows.memory)
-    if isinstance(before, Reject):
-        yield before
-        if before.kept == "none":
+    before, reject = _beside(fields, instant, figures.get("done"), rows.memory)
+    if reject is not None:
+        yield reject
+        if reject.kept == "none":
             return
-    else:
-        fields |= before
-    yield Record("workload", fields | figures)
+    yield Record("workload", fields | before | figures)
 
 
-def _beside(fields: Fields, instant: datetime, done: float | None, memory: dict[str, Any]) -> Fields | Reject:
-    """Return the run's count at its preceding row, or why the row has none; remember the row.
+def _beside(
+    fields: Fields, instant: datetime, done: float | None, memory: dict[str, Any]
+) -> tuple[Fields, Reject | None]:
+    """Return the run's count at its preceding row, and why the row has none or is noted; remember the row.
 
     The first row with a smaller count than the row before is refused: it may be misplaced. If the next row continues
     from there, the run id was used again.
@@ -92,25 +92,25 @@ def _beside(fields: Fields, instant: datetime, done: float | None, memory: dict[
         _forget(memory)
     elif run["unit"] != unit:
         detail = f"run {run_id!r} counts {run['unit']!r}: give what counts {unit!r} another name"
-        return Reject(Reason.OUT_OF_RANGE, detail, "none")
+        return {}, Reject(Reason.OUT_OF_RANGE, detail, "none")
     before: Sample | None = run["sample"]
     if done is None:
-        return {} if is_new(run["times"], "", fields["ts"]) else _again(fields)
+        return {}, None if is_new(run["times"], "", fields["ts"]) else _again(fields)
     try:
         found = beside(before, instant, {"done": done})
     except NotLaterError as error:
-        return Reject(error.reason, f"run {run_id!r}: {error}", "none")
+        return {}, Reject(error.reason, f"run {run_id!r}: {error}", "none")
     if before is not None and found.reason is Reason.RESTARTED:
         went = f"{done:.15g} done after {before['counts']['done']:.15g} at {before['ts']}"
         if run["refused"] is None or done < run["refused"]:
             run["refused"] = done
-            return Reject(Reason.NEGATIVE_DELTA, f"run {run_id!r} went back: {went}", "none")
+            return {}, Reject(Reason.NEGATIVE_DELTA, f"run {run_id!r} went back: {went}", "none")
         run |= {"refused": None, "sample": beside(None, instant, {"done": done}).sample}
-        return Reject(Reason.RESTARTED, f"run id {run_id!r} was used again, it begins anew here: {went}", "all")
+        return {}, Reject(Reason.RESTARTED, f"run id {run_id!r} was used again, it begins anew here: {went}", "all")
     if not is_new(run["times"], "", fields["ts"]):
-        return _again(fields)
+        return {}, _again(fields)
     run |= {"refused": None, "sample": found.sample}
-    return Reject(found.reason, f"run {run_id!r}: {found.detail}", "all") if found.reason else found.fields
+    return found.fields, Reject(found.reason, f"run {run_id!r}: {found.detail}", "all") if found.reason else None
 
 
 def _again(fields: Fields) -> Reject:

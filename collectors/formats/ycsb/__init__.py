@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from counterflow.collectors.formats.ycsb import lines
 from counterflow.collectors.formats.ycsb.run import Run, Summary, of_status, of_summary
-from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject
+from counterflow.collectors.records import Context, Item, Position, Reason, Reject, placed
 from counterflow.collectors.text.codepages import text
 from counterflow.collectors.text.lines import KEPT_BYTES, Line, read_lines
 from counterflow.collectors.text.stamps import iso
@@ -189,7 +189,7 @@ class _Reading:
         if self._run.noted <= MAX_MESSAGES:
             yield Reject(Reason.RECORDER_MESSAGE, written[:200], "all")
 
-    def _flush(self) -> Iterator[Record | Reject]:
+    def _flush(self) -> Iterator[Item]:
         block, self._block = self._block, None
         assert block is not None  # noqa: S101 - flushed where there is one
         if block.status is not None:
@@ -201,11 +201,9 @@ class _Reading:
                 self._run = self._run.following()
             found = of_summary(self._run, block.summary, self._context)
         for item in found:
-            if isinstance(item, Reject):
-                _placed(item, block.first)
-                if item.kept == "none":
-                    item.raw = b"\n".join(block.raw)[:KEPT_BYTES]
-            yield item
+            if isinstance(item, Reject) and item.kept == "none":
+                item.raw = b"\n".join(block.raw)[:KEPT_BYTES]
+            yield placed(item, block.first.number, block.first.offset)
         yield from block.rejects
 
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 import logging
 import ssl
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 import httpx
 from pydantic import Field
 
 from counterflow.base.errors import CounterflowError
+from counterflow.base.kafka import Rooted
 from counterflow.base.strict import Strict
 from counterflow.collectors.sources.polling.session import ErrorKind, Password, SessionError
 
@@ -42,7 +42,7 @@ class Target(Strict):
 
     url: str
     user: str | None = Field(None, min_length=1)
-    ca: Path | None = None
+    ca: Rooted | None = None
     verify: bool = True
 
     @property

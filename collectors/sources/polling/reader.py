@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from threading import Event, Thread
 from typing import Generic, TypeVar
 
@@ -26,7 +26,7 @@ from tenacity import (
 
 from counterflow.collectors.sources.polling.batch import Batch, Task
 from counterflow.collectors.sources.polling.session import Session, SessionError
-from counterflow.collectors.sources.polling.waiting import Few, Waiting
+from counterflow.collectors.sources.polling.waiting import IN_MEMORY_BYTES, Spool
 
 log = structlog.get_logger()
 
@@ -49,7 +49,7 @@ class Reader(Generic[_Polled]):
         session: _Polled,
         tasks: Sequence[Task[_Polled]],
         on_event: OnEvent,
-        waiting: Waiting | None = None,
+        waiting: Spool | None = None,
         *,
         drain: bool = False,
     ) -> None:
@@ -59,7 +59,7 @@ class Reader(Generic[_Polled]):
         self._due = dict.fromkeys(tasks, 0.0)
         self._on_event = on_event
         self._stop = Event()
-        self._waiting = waiting or Few()
+        self._waiting = waiting or Spool(None, IN_MEMORY_BYTES, {})
         self._drain = drain
         self._thread = Thread(target=self._run, name=f"polling-{name}", daemon=True)
 
@@ -72,6 +72,10 @@ class Reader(Generic[_Polled]):
     def done(self, batch: Batch) -> None:
         """Release a batch that was taken: it is committed."""
         self._waiting.done(batch)
+
+    def take_back(self, committed: Mapping[str, int]) -> None:
+        """Offer again whatever is behind the committed number of its stream."""
+        self._waiting.take_back(committed)
 
     def stop(self) -> None:
         """Send no more queries."""

@@ -1,19 +1,20 @@
-"""The interface of database drivers, and the drivers that exist.
+"""The database drivers that exist, and what each offers.
 
-A driver is a module with `connect` and `sqlstate`. Its connections offer the part of the Python DB-API (PEP 249)
-in `Connection` and `Cursor`, with question marks for parameters, so a third driver is one more module.
+A driver is a module with `connect(target, password)`, which returns a connection of the Python DB-API (PEP 249) whose
+statements take effect at once and whose parameters are question marks, and with `sqlstate(error)`: the SQLSTATE behind
+an error of the client, "" where it names none. So a third driver is one more module.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Sequence
-from pathlib import Path
-from typing import Any, Protocol, cast
+from types import ModuleType
+from typing import Any
 
 from pydantic import Field
 
 from counterflow.base.errors import CounterflowError
+from counterflow.base.kafka import Rooted
 from counterflow.base.strict import Strict
 
 DRIVERS = {
@@ -38,56 +39,19 @@ class Target(Strict):
     host: str = Field(pattern=r"^[A-Za-z0-9._:-]+$")
     port: int | None = Field(None, ge=1, le=65535)
     user: str = Field(min_length=1)
-    ca: Path | None = None
+    ca: Rooted | None = None
     verify: bool = True
     properties: dict[str, str | int] = {}
 
 
-class Cursor(Protocol):
-    """One statement and its rows."""
-
-    @property
-    def description(self) -> Sequence[Sequence[Any]] | None:
-        """One sequence per column, the name first."""
-        ...
-
-    def execute(self, sql: str, parameters: Sequence[Any] = ..., /) -> Any: ...
-
-    def fetchmany(self, size: int, /) -> Iterable[Sequence[Any]]:
-        """Return the next rows, none at the end."""
-        ...
-
-    def close(self) -> None: ...
-
-
-class Connection(Protocol):
-    """A connection; statements take effect at once."""
-
-    def cursor(self) -> Cursor: ...
-
-    def close(self) -> None: ...
-
-
-class Driver(Protocol):
-    """How one database client connects, and how it reports what went wrong."""
-
-    def connect(self, target: Target, password: str) -> Connection:
-        """Return a connection; raises what the client raises."""
-        ...
-
-    def sqlstate(self, error: BaseException) -> str:
-        """Return the SQLSTATE behind an error of the client, "" where it names none."""
-        ...
-
-
-def driver(name: str) -> Driver:
+def driver(name: str) -> ModuleType:
     """Return the driver of that name.
 
     Raises
     ------
     CounterflowError : its client is not installed.
     """
-    return cast(Driver, importlib.import_module(DRIVERS[name]))
+    return importlib.import_module(DRIVERS[name])
 
 
 def client(module: str, extra: str) -> Any:

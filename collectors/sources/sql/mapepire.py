@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 import ssl
 from pathlib import Path
-from typing import cast
+from typing import Any
 
 from counterflow.base.errors import CounterflowError
-from counterflow.collectors.sources.sql.drivers import LOST_STATE, REFUSED_STATE, Connection, Target, client
+from counterflow.collectors.sources.sql.drivers import LOST_STATE, REFUSED_STATE, Target, client
 
 PORT = 8076
 PROPERTIES = {"naming": "sql", "date format": "iso", "time format": "iso", "transaction isolation": "none"}
@@ -21,7 +21,7 @@ for _name in ("mapepire_python", "websockets"):  # what they log they also raise
     logging.getLogger(_name).propagate = False
 
 
-def connect(target: Target, password: str) -> Connection:
+def connect(target: Target, password: str) -> Any:
     """Return a connection. The certificate must come from an authority in `ca`, or else one that this machine trusts.
 
     Without a `ca` the client would trust whatever certificate the server first shows, so it is always given one.
@@ -38,7 +38,7 @@ def connect(target: Target, password: str) -> Connection:
         ignoreUnauthorized=not target.verify,
         ca=_authorities(target.ca) if target.verify else None,
     )
-    return cast(Connection, _module.connect(server, {**PROPERTIES, **target.properties}))
+    return _module.connect(server, {**PROPERTIES, **target.properties})
 
 
 def sqlstate(error: BaseException) -> str:

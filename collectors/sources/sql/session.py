@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from counterflow.base.errors import CounterflowError
 from counterflow.collectors.sources.polling.session import ErrorKind, Password, SessionError
-from counterflow.collectors.sources.sql.drivers import REFUSED_STATE, Connection, Driver, Target
+from counterflow.collectors.sources.sql.drivers import REFUSED_STATE, Target
 
 FETCH_ROWS = 1000
 _ALIVE = "SELECT 1 FROM SYSIBM.SYSDUMMY1"
@@ -27,13 +28,13 @@ class Answer(NamedTuple):
 class SqlSession:
     """The connection. `number` counts the connections made: elapsed figures of the system are relative to one."""
 
-    def __init__(self, driver: Driver, target: Target, password: Callable[[], str]) -> None:
+    def __init__(self, driver: ModuleType, target: Target, password: Callable[[], str]) -> None:
         """`password` is called at each connect, so it may be changed."""
         self.number = 0
         self._driver = driver
         self._target = target
         self._password = Password(password)
-        self._connection: Connection | None = None
+        self._connection: Any = None
 
     def open(self) -> None:
         """Connect, unless connected. A password that was refused is not tried again: it would disable the profile.
@@ -79,7 +80,7 @@ class SqlSession:
     def text(self, error: BaseException) -> str:
         return self._password.text(error)
 
-    def _opened(self) -> Connection:
+    def _opened(self) -> Any:
         if self._connection is not None:
             return self._connection
         secret = self._password.offer()

@@ -10,13 +10,6 @@ import click
 
 @click.command()
 @click.option("--clickhouse-url", metavar="URL", help="ClickHouse's HTTP address; default: the stack's.")
-@click.option(
-    "--shards",
-    "map_file",
-    metavar="FILE",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Map of systems and days to the shards of a cluster; instead of --clickhouse-url.",
-)
 @click.option("--user", default="lander", show_default=True, help="ClickHouse user with INSERT and SELECT.")
 @click.option(
     "--password-file",
@@ -47,7 +40,6 @@ import click
 @click.option("--until-caught-up", is_flag=True, help="Exit when all that the topics held at the start has landed.")
 def command(
     clickhouse_url: str | None,
-    map_file: Path | None,
     user: str,
     password_file: Path | None,
     instance_id: str,
@@ -63,7 +55,7 @@ def command(
     --instance-id. Landing of a topic with too many rejects is paused, the others continue; the exit status is then 1.
     """
     import gc
-    from contextlib import ExitStack
+    from functools import partial
 
     from counterflow.base.clickhouse import ClickHouse
     from counterflow.base.errors import CounterflowError
@@ -71,14 +63,10 @@ def command(
     from counterflow.base.stopping import stopping
     from counterflow.pipelines.landing import metrics
     from counterflow.pipelines.landing.batch import Limits
-    from counterflow.pipelines.landing.consumer import Lander
-    from counterflow.pipelines.landing.placement import agree
+    from counterflow.pipelines.landing.lander import Lander
     from counterflow.pipelines.landing.rollups import refresh
-    from counterflow.pipelines.landing.shards import ShardMap
     from counterflow.pipelines.landing.writer import Writer
-    from counterflow.schemas.clickhouse_insert import DATABASE
     from counterflow.schemas.definition import published
-    from counterflow.schemas.sharding import LOCAL
     from counterflow.stack.settings import StackSettings
 
     configure()
@@ -86,25 +74,17 @@ def command(
     stack = StackSettings.of_a_part()
     password = password_file.read_text().strip() if password_file else stack.clickhouse_password(user)
     stop = stopping()
-    if map_file and clickhouse_url:
-        raise CounterflowError(f"{map_file} names the servers, and --clickhouse-url another", exit_code=2)
-    shards = ShardMap.read(map_file) if map_file else None
-    urls = shards.shards if shards else {"": clickhouse_url or stack.clickhouse_url}
+    url = clickhouse_url or stack.clickhouse_url
     tables = {dataset.topic: name for name, dataset in published().items()}
-    with ExitStack() as opened:
-        clients = {
-            name: opened.enter_context(ClickHouse(url, user, password, timeout_s=60, ca=stack.tls_ca))
-            for name, url in urls.items()
-        }
-        agree(clients, shards)
+    with ClickHouse(url, user, password, timeout_s=60, ca=stack.tls_ca) as client:
         lander = Lander(
             stack.kafka("lander"),
             instance_id,
-            Writer(clients, tables, shards),
+            Writer(client, tables, stop),
             tables,
             Limits(batch_messages),
             most_refused / 100,
-            lambda: [refresh(client, LOCAL if shards else DATABASE) for client in clients.values()],
+            partial(refresh, client),
         )
         if metrics_port:
             try:

@@ -15,7 +15,6 @@ def command(name: str) -> None:
     The containers of compose.yaml and of the chart's session cluster run their parts this way.
     """
     from counterflow.base.errors import CounterflowError
-    from counterflow.stack.launch import clear
     from counterflow.stack.parts import all_parts
     from counterflow.stack.settings import StackSettings
 
@@ -25,5 +24,5 @@ def command(name: str) -> None:
         raise CounterflowError(f"there is no part {name}", hint=f"parts are {', '.join(parts)}", exit_code=2)
     part = parts[name]
     part.prepare()
-    clear(settings.home, name)
-    os.execvpe(part.command[0], [*part.command], {**os.environ, **part.environment})  # noqa: S606
+    command = part.with_empty_scratch(settings.home)
+    os.execvpe(command[0], command, {**os.environ, **part.environment})  # noqa: S606

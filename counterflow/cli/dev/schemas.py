@@ -1,25 +1,17 @@
-"""`counterflow dev schemas`: shows what is generated from the dataset definitions, and checks the rest against them."""
+"""`counterflow dev schemas`: shows what is generated from the dataset definitions."""
 
 from __future__ import annotations
-
-import socket
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from tempfile import TemporaryDirectory
 
 import click
 import orjson
 
-from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
 from counterflow.cli._group import Group
-
-_as_json = click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 
 
 @click.group(cls=Group)
 def command() -> None:
-    """Show and check the contracts of the datasets."""
+    """Show the contracts of the datasets."""
 
 
 @command.command()
@@ -43,52 +35,3 @@ def show(dataset: str, form: str) -> None:
         click.echo(orjson.dumps(message_schema(found), option=orjson.OPT_INDENT_2))
     else:
         click.echo(migration(found) if form == "clickhouse" else flink_sql(found), nl=False)
-
-
-@command.command()
-@_as_json
-def check(as_json: bool) -> None:
-    """Compare tables, mappings and SQL jobs with the definitions; list all differences.
-
-    The tables are created on a temporary ClickHouse engine.
-    """
-    from counterflow.schemas import agreement
-    from counterflow.schemas.definition import FOLDER, datasets
-    from counterflow.schemas.mapping import mappings, mistakes
-    from counterflow.schemas.migrations import migrate
-
-    definitions = datasets()
-    checkout = FOLDER.resolve().parent
-    found = [*mistakes(mappings(), definitions)]
-    for path in sorted(checkout.glob("pipelines/jobs/*/stream.sql")):
-        found += agreement.inserts(str(path.relative_to(checkout)), path.read_text(encoding="utf-8"), definitions)
-    with _engine() as client:
-        migrate(client)
-        found += agreement.tables(client, definitions)
-    if as_json:
-        click.echo(orjson.dumps({"differences": found}).decode())
-    for disagreement in [] if as_json else found:
-        click.echo(disagreement)
-    if found:
-        raise CounterflowError(f"{len(found)} differences from schemas/datasets", hint="see CONTRIBUTING.md")
-
-
-@contextmanager
-def _engine() -> Iterator[ClickHouse]:
-    """Run an empty ClickHouse engine in a temporary home, with the software of the checkout's stack."""
-    from counterflow.stack import lifecycle
-    from counterflow.stack.settings import HOST, StackSettings
-
-    stack = StackSettings.load()
-    names = [name for name in type(stack).model_fields if name.endswith("_port")]
-    with ExitStack() as open_sockets:  # all open at once, so that they differ
-        sockets = [open_sockets.enter_context(socket.create_server((HOST, 0))) for _ in names]
-        ports = {name: s.getsockname()[1] for name, s in zip(names, sockets, strict=True)}
-    with TemporaryDirectory(prefix="counterflow-") as folder:
-        settings = StackSettings.from_environment({}, home=folder, parts=stack.parts, **ports)
-        try:
-            lifecycle.start(settings, "clickhouse")
-            with settings.clickhouse("admin") as client:
-                yield client
-        finally:
-            lifecycle.down(settings)

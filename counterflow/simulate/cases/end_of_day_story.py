@@ -1,10 +1,12 @@
 """Tellers, then an end of day in a pool too small for it, then the same with more memory.
 
-From the documents: the mixes of logical database I/O (Db2 Mirror 2.2, as figure 2-1 is simulated: 62 % reads of retail
-banking, 37 and 82 % of two ends of day), and the guideline on when more memory may help (Capabilities Reference
-19.6: nothing to gain below 10 % of the time in page faults, much above 25 %). No run of a document has these figures.
+From the documents: the mixes of logical database I/O (Db2 Mirror 7.6: 62 % reads and 38 % writes of retail banking, 37
+and 63 %, and 82 and 18 % with most reads for update, of two ends of day), and the guideline on when more memory may
+help (Capabilities Reference 19.6: nothing to gain below 10 % of the time in page faults, much above 25 %). No run of a
+document has the other figures.
 
-Assumed: everything else. The disks take 0.6 ms an operation by day and 4.2 ms when the pool of the end of day faults;
+Assumed: everything else: 20 µs of processor time an I/O, how many of the reads are for update and how many of the
+writes are inserts. The disks take 0.6 ms an operation by day and 4.2 ms when the pool of the end of day faults;
 with 18 GB they take 1.2 ms, and its jobs use four times the processor time and wait for the journal and for processors
 instead. A job waits for each operation as long as the disks take for one; the rest of its time is idle. 10 km would lie
 between the nodes of a mirrored pair.
@@ -12,7 +14,6 @@ between the nodes of a mirrored pair.
 
 from __future__ import annotations
 
-from counterflow.simulate.cases.figure2_1 import MIXES
 from counterflow.simulate.mirror import DOCUMENT, MirrorCase
 from counterflow.simulate.model import Disks, Jobs, MirrorRun, OnDisk, Partition, Pool
 
@@ -21,7 +22,15 @@ CPU_S_PER_IO = 20e-6
 QUEUEING, JOURNAL, SEIZES, RECORD_LOCKS = 2, 11, 15, 16
 """Wait buckets."""
 BASE, INTERACTIVE = "02", "03"
-SHARES = {name: shares for name, _, _, _, *shares in MIXES}
+SHARES = {
+    "TELLER": (62, 15, 18, 20),
+    "EODCLS": (37, 25, 38, 25),
+    "EODPST": (82, 80, 2, 16),
+    "REPORT": (100, 0, 0, 0),
+}
+"""Percent of a job's I/O: read, of which for update, inserted, changed."""
+PRINTED = {"TELLER", "EODCLS", "EODPST"}
+"""Jobs whose shares of reads and writes the document prints."""
 
 
 def _jobs(name: str, count: int, cores: float, on_disk: OnDisk, held_up: dict[int, float], **more: float | str) -> Jobs:
@@ -59,7 +68,14 @@ def _run(
         Pool(BASE, "*BASE", base_gb * 1024, 40, ineligible_s),
         Pool(INTERACTIVE, "*INTERACT", (30 - base_gb) * 1024, 200),
     )
-    return MirrorRun(name, intervals, (Partition(SYSTEM, jobs, CORES, cpu_pct, pools=pools, disks=disks),))
+    partition = Partition(SYSTEM, jobs, CORES, cpu_pct, pools=pools, disks=disks)
+    printed = {
+        f"{of.name} {what}": str(pct)
+        for of in jobs
+        if of.name in PRINTED
+        for what, pct in (("read_pct", SHARES[of.name][0]), ("write_pct", 100 - SHARES[of.name][0]))
+    }
+    return MirrorRun(name, intervals, (partition,), printed)
 
 
 CASE = MirrorCase(

@@ -2,8 +2,7 @@
 {{- if .Values.fullnameOverride -}}
 {{- .Values.fullnameOverride | trunc 20 | trimSuffix "-" -}}
 {{- else -}}
-{{- $name := default .Chart.Name .Values.nameOverride -}}
-{{- ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) | trunc 20 | trimSuffix "-" -}}
+{{- ternary .Release.Name (printf "%s-%s" .Release.Name .Chart.Name) (contains .Chart.Name .Release.Name) | trunc 20 | trimSuffix "-" -}}
 {{- end -}}
 {{- end -}}
 
@@ -17,7 +16,7 @@ app.kubernetes.io/part-of: counterflow
 {{- end -}}
 
 {{- define "counterflow.selectorLabels" -}}
-app.kubernetes.io/name: {{ default .root.Chart.Name .root.Values.nameOverride | quote }}
+app.kubernetes.io/name: {{ .root.Chart.Name | quote }}
 app.kubernetes.io/instance: {{ .root.Release.Name | quote }}
 app.kubernetes.io/component: {{ .component }}
 {{- end -}}
@@ -41,30 +40,11 @@ app.kubernetes.io/component: {{ .component }}
 {{/* Name for ON CLUSTER; empty on one server. */}}
 {{- define "counterflow.clickhouseCluster" -}}
 {{- $installation := .Values.clickhouse.installation -}}
-{{- if and $installation.enabled (or (gt (int $installation.replicas) 1) (gt (int $installation.shards) 1)) -}}counterflow{{- else -}}{{ .Values.clickhouse.cluster }}{{- end -}}
-{{- end -}}
-
-{{/* Addresses of the shards of a cluster by name, in YAML; where there is one, that of all servers. */}}
-{{- define "counterflow.shards" -}}
-{{- $installation := .Values.clickhouse.installation -}}
-{{- if and $installation.enabled (gt (int $installation.shards) 1) -}}
-{{- range $n := until (int $installation.shards) }}
-shard-{{ $n }}: https://{{ include "counterflow.fullname" $ }}-clickhouse-{{ $n }}:8443
-{{- end -}}
-{{- else -}}
-{{- toYaml (.Values.clickhouse.shards | default (dict "all" (include "counterflow.clickhouseUrl" .))) -}}
-{{- end -}}
-{{- end -}}
-
-{{/* The map of shards that landers read. */}}
-{{- define "counterflow.shardMap" -}}
-{{- $shards := include "counterflow.shards" . | fromYaml -}}
-{{- $rules := .Values.clickhouse.shardRules | default (list (dict "shards" (keys $shards | sortAlpha))) -}}
-{{- dict "shards" $shards "rules" $rules | toYaml -}}
+{{- if and $installation.enabled (gt (int $installation.replicas) 1) -}}counterflow{{- else -}}{{ .Values.clickhouse.cluster }}{{- end -}}
 {{- end -}}
 
 {{- define "counterflow.flinkServiceAccount" -}}
-{{- .Values.flink.serviceAccount.name | default (printf "%s-flink" (include "counterflow.fullname" .)) -}}
+{{- printf "%s-flink" (include "counterflow.fullname" .) -}}
 {{- end -}}
 
 {{/* Name of a job's FlinkDeployment: (dict "root" $ "job" .). It includes the fingerprint of the job's state, so that a job
@@ -203,6 +183,25 @@ enableServiceLinks: false
 securityContext: {{- toYaml $own.podSecurityContext | nindent 2 }}
 {{- end -}}
 
+{{/* A pod of one command of `counterflow`: (dict "root" $ "own" … "component" "audit" "run" (dict "args" (list …)) "kafka" (list …)
+"clickhouse" (list …)). */}}
+{{- define "counterflow.commandPod" -}}
+{{- include "counterflow.podSpec" . }}
+initContainers:
+  {{- include "counterflow.trustContainer" (dict "root" .root "role" "tools") | nindent 2 }}
+containers:
+  - name: {{ .component }}
+    image: {{ include "counterflow.image" (dict "root" .root "role" "tools") }}
+    imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+    {{- toYaml .run | nindent 4 }}
+    env: {{- include "counterflow.env" . | nindent 6 }}
+    resources: {{- toYaml .own.resources | nindent 6 }}
+    securityContext: {{- toYaml .root.Values.securityContext | nindent 6 }}
+    volumeMounts: {{- include "counterflow.volumeMounts" . | nindent 6 }}
+volumes:
+  {{- include "counterflow.volumes" . | nindent 2 }}
+{{- end -}}
+
 {{/* Affinity of pods that must not share a node: (dict "root" $ "component" "keeper"). */}}
 {{- define "counterflow.apart" -}}
 podAntiAffinity:
@@ -258,7 +257,7 @@ readinessProbe:
   args:
     - dev
     - verdicts
-    - --metrics-port={{ .own.metricsPort }}
+    - --metrics-port=9466
     {{- range .flink }}
     - --flink-url={{ . }}
     {{- end }}
@@ -272,7 +271,7 @@ readinessProbe:
     {{- include "counterflow.env" . | nindent 4 }}
     {{- include "counterflow.metricsEnv" . | nindent 4 }}
   ports:
-    - {name: metrics, containerPort: {{ .own.metricsPort }}}
+    - {name: metrics, containerPort: 9466}
   {{- include "counterflow.probes" nil | nindent 2 }}
   resources: {{- toYaml .own.resources | nindent 4 }}
   securityContext: {{- toYaml .root.Values.securityContext | nindent 4 }}

@@ -7,35 +7,15 @@
 {{- if not (or $clickhouse.url $clickhouse.installation.enabled) -}}
 {{- fail "there is no ClickHouse: set clickhouse.url, or clickhouse.installation.enabled=true" -}}
 {{- end -}}
-{{- if and $clickhouse.shards $clickhouse.installation.enabled -}}
-{{- fail "clickhouse.shards names servers of yours: set clickhouse.installation.shards for those of the installation" -}}
-{{- end -}}
-{{- if and (or $clickhouse.shards $clickhouse.shardRules) (not (include "counterflow.clickhouseCluster" .)) -}}
-{{- fail "one server has no shards: set clickhouse.cluster, or clickhouse.installation.shards" -}}
-{{- end -}}
 {{- if and $clickhouse.cluster $clickhouse.installation.enabled -}}
 {{- fail "clickhouse.cluster names a cluster of yours: that of the installation is `counterflow`" -}}
-{{- end -}}
-{{- $shards := keys (include "counterflow.shards" . | fromYaml) | sortAlpha -}}
-{{- range $n, $rule := $clickhouse.shardRules -}}
-{{- range $rule.shards -}}
-{{- if not (has . $shards) -}}
-{{- fail (printf "clickhouse.shardRules[%d].shards: there is no shard %s; shards are %s" $n . (join ", " $shards)) -}}
-{{- end -}}
-{{- end -}}
-{{- if and (eq $n 0) (or $rule.from $rule.systems) -}}
-{{- fail "clickhouse.shardRules[0]: the first rule is for all systems and all days, without `from` and `systems`" -}}
-{{- end -}}
 {{- end -}}
 {{- /* Helm fails where the kind that is looked up is not installed. */ -}}
 {{- if .Capabilities.APIVersions.Has "clickhouse.altinity.com/v1/ClickHouseInstallation" -}}
 {{- with lookup "clickhouse.altinity.com/v1" "ClickHouseInstallation" .Release.Namespace (include "counterflow.fullname" .) -}}
 {{- $layout := (first .spec.configuration.clusters).layout -}}
-{{- if and (eq (int $layout.shardsCount) 1) (eq (int $layout.replicasCount) 1) (include "counterflow.clickhouseCluster" $) -}}
-{{- fail "clickhouse.installation: one server does not become a cluster, whose tables would replace its own: install a cluster in another namespace (docs/cluster.md, Shards)" -}}
-{{- end -}}
-{{- if and (ne (int $layout.shardsCount) (int $clickhouse.installation.shards)) (not $clickhouse.shardRules) -}}
-{{- fail "clickhouse.shardRules: name the shards that have the systems so far, and from which day on the others take some (docs/cluster.md, Shards)" -}}
+{{- if and (eq (int $layout.replicasCount) 1) (include "counterflow.clickhouseCluster" $) -}}
+{{- fail "clickhouse.installation: one server does not become a cluster, whose tables would replace its own: install a cluster in another namespace (docs/cluster.md)" -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -47,7 +27,7 @@
 {{- if lt (int .Values.flink.session.slots) $count -}}
 {{- fail (printf "flink.session.slots is %d, and %d jobs need a slot each" (int .Values.flink.session.slots) $count) -}}
 {{- end -}}
-{{- range $key, $_ := omit .Values.verdicts "enabled" "metricsPort" "resources" -}}
+{{- range $key, $_ := omit .Values.verdicts "enabled" "resources" -}}
 {{- fail (printf "verdicts.%s: in a session the exporter runs in Flink's pod: set flink.%s" $key $key) -}}
 {{- end -}}
 {{- if .Values.flink.storage -}}

@@ -44,12 +44,8 @@ def under_way(kafka: Kafka, topics: Collection[str]) -> Mapping[str, Seqs]:
     consumer = beside_the_lander(kafka)
     found: dict[str, array[int]] = defaultdict(lambda: array("Q"))
     try:
-        begins = [
-            TopicPartition(at.topic, at.partition, at.committed)
-            for at in positions(consumer, topics)
-            if at.committed < at.high
-        ]
-        for value in _behind(consumer, begins):
+        spans = {(at.topic, at.partition): (at.committed, at.high) for at in positions(consumer, topics)}
+        for _, value in messages(consumer, spans):
             try:
                 record = _numbered(value)
             except (msgspec.DecodeError, UnicodeDecodeError):
@@ -116,19 +112,26 @@ def positions(consumer: Consumer, topics: Collection[str]) -> Iterator[Position]
         yield Position(kept.topic, kept.partition, low, max(low, kept.offset), high)
 
 
-def _behind(consumer: Consumer, begins: list[TopicPartition]) -> Iterator[bytes]:
-    """Yield the values from these offsets to the readable end."""
-    waiting = {(begin.topic, begin.partition) for begin in begins}
-    consumer.assign(begins)
-    while waiting:
-        messages = consumer.consume(_READ, _TIMEOUT_S)
-        if not messages:
-            raise KafkaException(KafkaError(KafkaError._TIMED_OUT, f"{sorted(waiting)} not readable to their ends"))
-        for message in messages:
-            if (error := message.error()) is None:
-                if (value := message.value()) is not None and (message.topic(), message.partition()) in waiting:
-                    yield value
-            elif error.code() == KafkaError._PARTITION_EOF:
-                waiting.discard((message.topic() or "", message.partition() or 0))
-            else:
+def messages(consumer: Consumer, spans: Mapping[tuple[str, int], tuple[int, int]]) -> Iterator[tuple[str, bytes]]:
+    """Yield topic and value of the messages of partitions from one offset up to, but excluding, another.
+
+    Raises
+    ------
+    KafkaException : the broker does not answer.
+    """
+    ends = {key: end for key, (begin, end) in spans.items() if begin < end}
+    consumer.assign([TopicPartition(*key, spans[key][0]) for key in ends])
+    while ends:
+        read = consumer.consume(_READ, _TIMEOUT_S)
+        if not read:
+            raise KafkaException(KafkaError(KafkaError._TIMED_OUT, f"{sorted(ends)} cannot be read to their ends"))
+        for message in read:
+            place, offset = (message.topic() or "", message.partition() or 0), message.offset() or 0
+            if (error := message.error()) and error.code() != KafkaError._PARTITION_EOF:
                 raise KafkaException(error)
+            if place not in ends:
+                continue
+            if not error and offset < ends[place] and (value := message.value()) is not None:
+                yield place[0], value
+            if error or offset + 1 >= ends[place]:
+                del ends[place]

@@ -1,0 +1,159 @@
+"""Reads the topics as a member of the landers' group, and knows where each of its partitions stands."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping
+from itertools import groupby
+from typing import cast
+
+import structlog
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import Message as KafkaMessage
+
+from counterflow.pipelines.landing import metrics
+from counterflow.pipelines.landing.batch import Message
+from counterflow.pipelines.landing.broker import STOPS, Broker
+from counterflow.pipelines.landing.collected import Collected, Key
+
+_TIMEOUT_S = 10.0
+
+log = structlog.get_logger()
+
+
+class Reader:
+    """A member of the group.
+
+    Parameters
+    ----------
+    broker : the settings of its consumer.
+    tables : table by topic.
+    """
+
+    def __init__(self, broker: Broker, tables: Mapping[str, str]) -> None:
+        """Connect without waiting for a broker."""
+        self._tables = tables
+        self._consumer = Consumer({**broker.consumer, "on_commit": _committed})
+        self.landed: dict[Key, int] = {}
+        """The next offset to land of each assigned partition."""
+        self.ahead = Collected()
+        self.paused: set[str] = set()
+        self.read_at = time.monotonic()
+
+    def join(self) -> None:
+        """Join the group; partitions are assigned, and revoked, while messages are read."""
+        self._consumer.subscribe(
+            [*self._tables], on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._revoked
+        )
+
+    def leave(self) -> None:
+        """Commit what landed, and leave the group."""
+        self._consumer.close()
+
+    def take(self) -> Collected:
+        """Return what was read since the last time."""
+        taken, self.ahead = self.ahead, Collected()
+        return taken
+
+    def read(self, most: int, patience_s: float) -> int:
+        """Read available messages, and return how many; those of a paused topic are read again later."""
+        self.read_at = time.monotonic()
+        read = self._consumer.consume(most, patience_s)
+        if any(map(KafkaMessage.error, read)):
+            read = [message for message in read if not self._is_event(message)]
+        for topic, messages in groupby(read, KafkaMessage.topic):
+            if topic and topic not in self.paused:
+                self.ahead.add(topic, cast("list[Message]", list(messages)))
+        return len(read)
+
+    def _is_event(self, message: KafkaMessage) -> bool:
+        """Return whether it is no message but an event; raise `KafkaException` where reading cannot go on."""
+        error = message.error()
+        if error is None:
+            return False
+        topic = message.topic() or ""
+        if error.code() == KafkaError._PARTITION_EOF:
+            if topic not in self.paused:
+                self.ahead.end_at((topic, message.partition() or 0), message.offset() or 0)
+        elif error.code() in STOPS or error.fatal():
+            raise KafkaException(error)
+        else:
+            log.warning("kafka", topic=topic, error=error.str())
+        return True
+
+    def advance(self, ends: Mapping[Key, int]) -> None:
+        """Commit offsets behind what landed; those of partitions that moved away are of their new owner."""
+        moved = {key: end for key, end in ends.items() if end > self.landed.get(key, end)}
+        if moved:
+            self.landed |= moved
+            self._consumer.store_offsets(offsets=_at(moved))
+            self._consumer.commit(asynchronous=True)
+
+    def pause(self, topic: str) -> None:
+        """Read no more of a topic, and forget what was read of it."""
+        self.paused.add(topic)
+        self.ahead.drop(topic)
+        self._consumer.pause(_at(self._of(topic)))
+
+    def resume(self, topic: str) -> None:
+        """Read a paused topic on behind what landed; raises `KafkaException`."""
+        partitions = _at(self._of(topic))
+        for partition in partitions:
+            self._consumer.seek(partition)
+        self._consumer.resume(partitions)
+        self.paused.discard(topic)
+
+    def committed(self, partitions: Collection[Key]) -> dict[Key, int]:
+        """Return up to where landers of the group have committed these partitions; raises `KafkaException`."""
+        found = self._consumer.committed([TopicPartition(*key) for key in partitions], timeout=_TIMEOUT_S)
+        return {(at.topic, at.partition): at.offset for at in found if not at.error}
+
+    def _assigned(self, consumer: Consumer, assigned: list[TopicPartition]) -> None:
+        """Set offset and pause of each partition: librdkafka keeps a pause across assignments, and may have offsets."""
+        if not assigned:
+            return
+        begin = []
+        for found in consumer.committed(assigned, timeout=_TIMEOUT_S):
+            if found.error:
+                raise KafkaException(found.error)
+            key = found.topic, found.partition
+            oldest, _ = consumer.get_watermark_offsets(TopicPartition(*key), timeout=_TIMEOUT_S) or (0, 0)
+            self.landed[key] = max(oldest, found.offset)
+            begin.append(TopicPartition(*key, self.landed[key]))
+            if 0 <= found.offset < oldest:
+                metrics.EXPIRED.labels(self._tables[found.topic]).inc(oldest - found.offset)
+                log.error(
+                    "kafka deleted records before they were landed",
+                    topic=found.topic,
+                    partition=found.partition,
+                    since=found.offset,
+                    landed=oldest,
+                )
+        consumer.incremental_assign(begin)
+        consumer.store_offsets(offsets=begin)  # committed where nothing was: else nobody would miss what Kafka deletes
+        consumer.resume(begin)
+        if waiting := [at for at in begin if at.topic in self.paused]:
+            consumer.pause(waiting)
+        log.info("assigned", partitions=len(begin))
+
+    def _revoked(self, consumer: Consumer, revoked: list[TopicPartition]) -> None:
+        """Leave partitions to their new owner, which lands again what is not committed."""
+        gone = {(partition.topic, partition.partition) for partition in revoked}
+        for key in gone & self.landed.keys():
+            metrics.LAG.remove(*map(str, key))
+            del self.landed[key]
+        self.ahead.give_up(gone)
+        log.info("revoked", partitions=len(gone))
+
+    def _of(self, topic: str) -> dict[Key, int]:
+        """Return the assigned partitions of a topic, with the next offset to land."""
+        return {key: offset for key, offset in self.landed.items() if key[0] == topic}
+
+
+def _committed(error: KafkaError | None, partitions: list[TopicPartition]) -> None:
+    if error and error.code() != KafkaError._NO_OFFSET:
+        log.warning("commit failed, the next one covers it", error=error.str())
+
+
+def _at(offsets: Mapping[Key, int]) -> list[TopicPartition]:
+    return [TopicPartition(*key, offset) for key, offset in offsets.items()]
