@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 from counterflow.base.clickhouse import ClickHouse, Settings
 from counterflow.base.errors import CounterflowError
-from counterflow.schemas.thresholds import with_thresholds
 
 FOLDER = Path(__file__).parent / "questions"
 _QUESTION, _SECTION = "-- ", "-- section: "
@@ -35,6 +34,8 @@ def queries(folder: Path = FOLDER) -> dict[str, Query]:
     ------
     CounterflowError : a file does not begin with a question and a section.
     """
+    from counterflow.schemas.thresholds import with_thresholds  # it loads pydantic, and the help of a command does not
+
     found = {}
     for path in sorted(folder.glob("*.sql")):
         first, second, statement = (with_thresholds(path.read_text(encoding="utf-8")) + "\n\n").split("\n", 2)

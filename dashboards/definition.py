@@ -243,7 +243,7 @@ class Chart(Drawing):
     against : the name of what a stat's value is compared with (column `Against`); empty for the day before.
     counted : SQL of the dataset that is drawn, where the tables it reads hold many (`Any counter`).
     quiet : an empty result is good news (nothing was refused) or usual (recorded only on request), and
-        `dashboards check` accepts it.
+        the check of boards accepts it.
     """
 
     sql: Text

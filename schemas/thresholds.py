@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import yaml
 
-from counterflow.base.strict import Strict
 
-
-class Threshold(Strict):
+class Threshold(NamedTuple):
     """From which value on a figure deserves a look (`watch`), and from which it limits the system (`limit`).
 
     The unit ends the figure's name. `source` is the document, or the statement that there is none.
@@ -38,7 +37,7 @@ class Threshold(Strict):
 def thresholds() -> dict[str, Threshold]:
     """Return every threshold by the name of its figure."""
     written = yaml.safe_load((Path(__file__).parent / "thresholds.yaml").read_text(encoding="utf-8"))
-    return {name: Threshold.model_validate(fields) for name, fields in written.items()}
+    return {name: Threshold(**fields) for name, fields in written.items()}
 
 
 def with_thresholds(text: str) -> str:

@@ -13,10 +13,11 @@ from counterflow.dashboards.definition import Chart, boards, charts, variables
 from counterflow.dashboards.frames import Result
 from counterflow.dashboards.macros import All, Range, bucket_s, expand
 from counterflow.dashboards.server import fetch
-from counterflow.dashboards.shapes import points, problems
+from counterflow.dashboards.shapes import points
 from counterflow.pipelines.landing.rollups import refresh
 from counterflow.schemas.definition import datasets
 from counterflow.stack.settings import StackSettings
+from tests.support.shapes import problems
 from tests.support.tables import empty_tables, insert
 
 END = datetime(2026, 5, 4, 12, tzinfo=UTC)
@@ -104,7 +105,6 @@ TOGETHER: dict[str, tuple[str, tuple[dict[str, Any], ...], float]] = {
     "data_moved": ("disk_total", ({"read_mb": 90, "written_mb": 30},), 4 * 2**20),
     "disk_transfers_now": ("disk_total", ({"transfers_per_s": 500},), 1000),
     "paging_now": ("pool", ({"pool": "memory", "paging_space_pages_in": 60, "paging_space_pages_out": 120},), 6),
-    "faults_now": ("pool", tuple({"source": "ibmi_tables", "pool": pool, "faults": 300} for pool in "23"), 20),
     "logical_io_now": ("io_mix", ({"grouping": "partition", "name": "*", "logical_io": 600},), 20),
     "tasks_waiting": ("wait_signature", ({"task": "*", **WAITED},), 1.2),
     "disk_waiting": ("wait_signature", ({"task": "*", **WAITED},), 0.2),

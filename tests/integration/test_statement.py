@@ -13,9 +13,9 @@ from counterflow.dashboards.definition import Chart
 from counterflow.dashboards.frames import Result
 from counterflow.dashboards.macros import Range, expand
 from counterflow.dashboards.server import fetch
-from counterflow.dashboards.shapes import legend
 from counterflow.dashboards.statement import statement
 from counterflow.stack.settings import StackSettings
+from tests.support.shapes import legend
 from tests.support.tables import empty_tables
 
 BEGIN = datetime(2026, 3, 2, 8, tzinfo=UTC)

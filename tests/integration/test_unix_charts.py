@@ -18,11 +18,12 @@ from counterflow.dashboards import alerting, buckets
 from counterflow.dashboards.definition import boards, charts, variable_of
 from counterflow.dashboards.macros import Range, expand
 from counterflow.dashboards.server import fetch
-from counterflow.dashboards.shapes import points, problems
+from counterflow.dashboards.shapes import points
 from counterflow.pipelines.landing.rollups import refresh
 from counterflow.stack.settings import StackSettings
 from tests.golden.cases import golden
 from tests.support.recordings import RECORDINGS
+from tests.support.shapes import problems
 from tests.support.tables import empty_tables, insert
 
 REPOSITORY = Path(__file__).parents[2]

@@ -22,7 +22,6 @@ from counterflow.cli.dev._metrics import published
 from counterflow.dashboards import definition
 from counterflow.dashboards.alerting import alerts
 from counterflow.dashboards.build import IMPORTS, dashboard, files, panel, path_of
-from counterflow.dashboards.check import check, prometheus_panels
 from counterflow.dashboards.definition import (
     Board,
     Chart,
@@ -33,6 +32,7 @@ from counterflow.dashboards.definition import (
     promql_mistakes,
     unbounded,
 )
+from tests.support.board_check import check, prometheus_panels
 
 MOMENTS = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC)
 PANELS = Path(__file__).parent / "panels"

@@ -9,7 +9,6 @@ import pytest
 from counterflow.dashboards.build import dashboard
 from counterflow.dashboards.definition import Board, Chart, Link, Looks, boards, looks
 from counterflow.dashboards.frames import Column, Result
-from counterflow.dashboards.shapes import problems
 from counterflow.dashboards.tables import width_px
 from tests.support.colour import alike, contrast, distance, faint
 from tests.support.legible import (
@@ -24,6 +23,7 @@ from tests.support.legible import (
     seen_first,
     too_wide,
 )
+from tests.support.shapes import problems
 
 
 def chart(**changes: Any) -> Chart:

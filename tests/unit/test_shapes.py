@@ -8,7 +8,8 @@ import pytest
 
 from counterflow.dashboards.definition import Chart
 from counterflow.dashboards.frames import Column, Result
-from counterflow.dashboards.shapes import points, problems
+from counterflow.dashboards.shapes import points
+from tests.support.shapes import problems
 
 TYPES = {
     "t": "DateTime('UTC')",

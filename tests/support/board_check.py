@@ -1,5 +1,7 @@
 """Checks of dashboards without Grafana: every query runs as Grafana would run it, and its result is judged.
 
+`python -m tests.support.board_check` checks those of the running stack, and prints a JSON line for each that is not ok.
+
 A query runs over the last six hours that have data, with one system, with two of which one has a quote in its name,
 with all, and with every value of a list; over thirty days with all; and over a time without any data. Where no run
 returns rows, the query runs over all data. A part must publish each metric that an alert or panel of Prometheus reads.
@@ -7,6 +9,7 @@ returns rows, the query runs over all data. A part must publish each metric that
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +18,11 @@ from functools import partial
 from itertools import chain
 from typing import Literal, NamedTuple
 
+import orjson
+
 from counterflow.base.clickhouse import ClickHouse, ClickHouseError
+from counterflow.cli._reader import reader
+from counterflow.cli.dev._metrics import published
 from counterflow.dashboards import alerting
 from counterflow.dashboards.annotations import drawn_over
 from counterflow.dashboards.definition import (
@@ -30,8 +37,9 @@ from counterflow.dashboards.definition import (
 from counterflow.dashboards.frames import Column, Result
 from counterflow.dashboards.macros import All, Range, bucket_s, expand
 from counterflow.dashboards.server import fetch
-from counterflow.dashboards.shapes import legend, points, problems
+from counterflow.dashboards.shapes import points
 from counterflow.dashboards.statement import statement
+from tests.support.shapes import legend, problems
 
 SHORT, LONG = timedelta(hours=6), timedelta(days=30)
 MOST_CHOSEN = 20
@@ -329,3 +337,16 @@ def _refusal(error: ClickHouseError) -> str:
     text = str(error).removeprefix(f"Code: {error.code}. DB::Exception: ").split(". (")[0].split(" in scope ")[0]
     way_out = {60: "counterflow dev migrate", 497: "the user `reader` may read counterflow.* alone"}.get(error.code)
     return f"{text[:300]}: {way_out}" if way_out else text[:300]
+
+
+def main() -> int:
+    """Print what is wrong or empty on the stack; return 1 where anything is wrong."""
+    with reader() as client:
+        found = [one for one in check(client, published()) if one.state != "ok"]
+    for one in found:
+        print(orjson.dumps(one._asdict()).decode())
+    return int(any(one.state == "error" for one in found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
