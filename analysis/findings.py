@@ -1,9 +1,8 @@
 """Findings: what limited a system, each by a stated rule in a `.sql` file below `findings/`.
 
-The first line of a file is the question, the second its rule, which states values of `schemas/limits.yaml` by name. A
-statement takes the parameters of a stored question, and returns `system`, `severity` (limit, watch, note), `at` (the
-worst moment, UTC; the first of several equal ones; null where nothing states it) and `finding`, a sentence with its
-figures.
+The first line of a file is the question, the second its rule. A statement takes `systems`, `since` and `until` as
+stored questions do, and returns `system`, `severity` (limit, watch, note), `at` (the worst moment, UTC; the first of
+several equal ones; null where nothing states it) and `finding`, a sentence with its figures.
 
 A published rule of `doctor SYSTEM` that warns by counters alone is a finding too, to watch: one set of rules.
 """
@@ -15,9 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from counterflow.analysis.checks.report import answers, measured, with_facts
-from counterflow.analysis.queries import BEGINNING, END, restricted
+from counterflow.analysis.queries import BEGINNING, END
 from counterflow.base.clickhouse import ClickHouse
-from counterflow.schemas.limits import stated
+from counterflow.schemas.thresholds import with_thresholds
 
 FOLDER = Path(__file__).parent / "findings"
 SEVERITIES = ("limit", "watch", "note")
@@ -49,12 +48,12 @@ def findings(
     ------
     ClickHouseError : the server refused a statement.
     """
-    given = restricted(systems, since, until)
+    given = {"param_systems": sorted(systems), "param_since": since, "param_until": until}
     found = []
     for path in sorted(FOLDER.glob("*.sql")):
-        _, rule, statement = path.read_text(encoding="utf-8").split("\n", 2)
+        _, rule, statement = with_thresholds(path.read_text(encoding="utf-8")).split("\n", 2)
         for row in client.rows(statement, given):
-            found.append(Finding(path.stem, stated(rule.removeprefix("-- rule: ")), **row))
+            found.append(Finding(path.stem, rule.removeprefix("-- rule: "), **row))
     found += _of_checks(client, systems, since, until)
     return sorted(found, key=lambda one: (one.system, one.rank, one.name, one.finding))
 

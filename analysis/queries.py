@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from counterflow.base.clickhouse import ClickHouse, Settings
 from counterflow.base.errors import CounterflowError
-from counterflow.schemas.limits import parameters
+from counterflow.schemas.thresholds import with_thresholds
 
 FOLDER = Path(__file__).parent / "questions"
 _QUESTION, _SECTION = "-- ", "-- section: "
@@ -37,7 +37,7 @@ def queries(folder: Path = FOLDER) -> dict[str, Query]:
     """
     found = {}
     for path in sorted(folder.glob("*.sql")):
-        first, second, statement = (path.read_text(encoding="utf-8") + "\n\n").split("\n", 2)
+        first, second, statement = (with_thresholds(path.read_text(encoding="utf-8")) + "\n\n").split("\n", 2)
         if not first.startswith(_QUESTION) or not second.startswith(_SECTION):
             raise CounterflowError(
                 f"{path}: expected `{_QUESTION}the question` and `{_SECTION}its section` as the first lines",
@@ -64,5 +64,5 @@ def run_stored(
 
 
 def restricted(systems: Collection[str], since: str, until: str) -> Settings:
-    """Return the parameters of a stored query or finding: see `run_stored`, and the values of `schemas/limits.yaml`."""
-    return {"param_systems": sorted(systems), "param_since": since, "param_until": until, **parameters()}
+    """Return the parameters of a stored query; see `run_stored`."""
+    return {"param_systems": sorted(systems), "param_since": since, "param_until": until}

@@ -47,8 +47,7 @@ def framed(items: Iterable[Item], agent_id: str = "bench") -> Iterator[Message]:
     frames: Frames[None] = Frames(agent_id)
     for item in items:
         if isinstance(item, Record | Table):
-            frames.add(item, None, None)
-            yield from _messages(frames.full())
+            yield from _messages(frames.add(item, None, None))
     yield from _messages(frames.drain())
 
 

@@ -56,7 +56,7 @@ def main() -> None:
     with running() as (settings, folder), settings.clickhouse("reader") as reader:
         samples, published = _soak(settings, folder)
         found = wait_landed(reader, AGENT, published)
-    _report(samples, found.published, found.lost)
+    _report(samples, found.acked, found.lost)
 
 
 def _soak(settings: StackSettings, folder: Path) -> tuple[Mapping[str, list[Sample]], int]:

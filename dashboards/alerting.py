@@ -10,15 +10,15 @@ import re
 from collections.abc import Collection, Iterator
 from functools import cache
 from itertools import groupby
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import yaml
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.strict import Strict
 from counterflow.dashboards.definition import FOLDER, PLATFORMS, boards, metrics_of
-from counterflow.schemas.limits import marks, stated
+from counterflow.schemas.thresholds import with_thresholds
 
 ALERTS = FOLDER / "alerts"
 EXAMPLES = FOLDER / "prometheus"
@@ -70,22 +70,13 @@ class Site(NamedTuple):
 ONE_MACHINE = Site()
 
 
-def _of_limits(given: object) -> object:
-    """Return the value of a mark of `schemas/limits.yaml` by its name; a number is its own value."""
-    return marks().get(given, given) if isinstance(given, str) else given
-
-
-Stated = Annotated[str, AfterValidator(stated)]
-"""A text that states values of `schemas/limits.yaml` by name: `${disk_response_ms_watch}`."""
-
-
 class Sql(Strict):
     """The query of an alert in Grafana: one number, and texts as labels. It fires `above` a limit, or `below` one."""
 
     sql: str
-    above: Annotated[float | None, BeforeValidator(_of_limits)] = None
-    below: Annotated[float | None, BeforeValidator(_of_limits)] = None
-    description: Stated
+    above: float | None = None
+    below: float | None = None
+    description: str
 
     @model_validator(mode="after")
     def _one_limit(self) -> Self:
@@ -120,11 +111,11 @@ class Alert(Strict):
     name: str
     group: Literal["verdicts", "links", "figures", "pipeline"]
     severity: Severity
-    expr: Stated | None = None
+    expr: str | None = None
     pending: str = Field("0s", alias="for", pattern=_DURATION)
     keep_firing_for: str | None = Field(None, pattern=_DURATION)
     summary: str
-    description: Stated | None = None
+    description: str | None = None
     grafana: Sql | None = None
     board: str
     aix_board: str | None = None
@@ -180,8 +171,9 @@ def alerts() -> dict[str, Alert]:
     for path in sorted(ALERTS.glob("*/alert.yaml")):
         name = path.parent.name
         try:
-            found[name] = Alert.model_validate({"name": name, **yaml.safe_load(path.read_text("utf-8"))})
-        except (ValidationError, yaml.YAMLError, TypeError) as error:
+            written = yaml.safe_load(with_thresholds(path.read_text("utf-8")))
+            found[name] = Alert.model_validate({"name": name, **written})
+        except (ValueError, yaml.YAMLError, TypeError) as error:
             mistakes.append(f"{name}: {error}")
     if mistakes:
         raise CounterflowError("\n".join(mistakes), hint="see docs/alerts.md", exit_code=2)

@@ -32,7 +32,7 @@ from counterflow.dashboards.folders import FOLDERS, Folder, folder_of
 from counterflow.dashboards.importable import importable
 from counterflow.dashboards.largest import OTHERS
 from counterflow.dashboards.runs import AXIS
-from counterflow.dashboards.statement import statement
+from counterflow.dashboards.statement import statement, until_chosen
 from counterflow.dashboards.tables import filler, width_px
 
 Json = dict[str, Any]
@@ -154,7 +154,8 @@ def panel(chart: Chart | PrometheusChart, board: Board, width: int = 12) -> Json
         notes.append(_WITHOUT_PROMETHEUS)
         source, targets = PROMETHEUS, list(_expressions(chart))
     else:
-        source, targets = SOURCE, [_target(chart)]
+        shown = until_chosen(chart) if chart.shape == "stat" and "at" in board.variables else chart
+        source, targets = SOURCE, [_target(shown)]
     return {
         "type": _TYPES[chart.shape],
         "title": chart.title,

@@ -28,7 +28,6 @@ from counterflow.dashboards.definition import (
     variables_of,
 )
 from counterflow.dashboards.frames import Column, Result
-from counterflow.dashboards.legible import illegible
 from counterflow.dashboards.macros import All, Range, bucket_s, expand
 from counterflow.dashboards.server import fetch
 from counterflow.dashboards.shapes import legend, points, problems
@@ -51,7 +50,7 @@ class CheckFinding(NamedTuple):
     Parameters
     ----------
     boards : uids of the boards that it is on.
-    thing : `panel`, `variable`, `annotation`, `alert` or `board`.
+    thing : `panel`, `variable`, `annotation` or `alert`.
     name : of the chart, the variable, the alert.
     state : `ok`; `empty`, its queries run but return no rows; `error`.
     rows : the most that a query returned.
@@ -87,7 +86,7 @@ class _CheckedQuery(NamedTuple):
 
 
 def check(client: ClickHouse, published: Collection[str], workers: int = 4) -> list[CheckFinding]:
-    """Return the findings of every board, panel, variable, annotation and alert.
+    """Return the findings of every panel, variable, annotation and alert.
 
     `published` are the names of the metrics that agent, lander and exporter publish.
 
@@ -95,17 +94,7 @@ def check(client: ClickHouse, published: Collection[str], workers: int = 4) -> l
     ------
     httpx.TransportError : the server does not answer.
     """
-    broken: dict[str, list[str]] = {}
-    for uid, problem in illegible():
-        for concerned in (uid,) if uid else boards():
-            broken.setdefault(concerned, []).append(problem)
-    found = [
-        CheckFinding(
-            (uid,), "board", board.title, "error" if uid in broken else "ok", problems=tuple(broken.get(uid, ()))
-        )
-        for uid, board in boards().items()
-    ]
-    found += [*_rules(published), *prometheus_panels(published)]
+    found = [*_rules(published), *prometheus_panels(published)]
     to_judge = list(chain(_panels(), _variables(), _annotations(), _alerts()))
     server = _Server(client)
     with ThreadPoolExecutor(workers) as pool:

@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Annotated, Literal, Self, TypeVar
 
 import yaml
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.strict import Strict
 from counterflow.dashboards.buckets import bucketed, usual_s
 from counterflow.dashboards.largest import largest
 from counterflow.dashboards.runs import overlaid
-from counterflow.schemas.limits import limits
+from counterflow.schemas.thresholds import with_thresholds
 
 FOLDER = Path(__file__).parent
 
@@ -61,6 +61,7 @@ class Looks(Strict):
     Parameters
     ----------
     hues : colours of series, by the name of the hue.
+    shades : further colours for a report's open series, two of each of `palette`, for where there are more.
     sequence : colours for a report's open series that have an order.
     documented : meanings whose colours a document prescribes, whatever their contrast.
     themed : meanings that Grafana draws in a colour of the theme, by its name for that.
@@ -70,6 +71,7 @@ class Looks(Strict):
     documented: frozenset[str]
     colours: dict[str, str]
     palette: tuple[str, ...]
+    shades: tuple[str, ...]
     sequence: tuple[str, ...]
     themed: dict[str, str]
     states: dict[str, str]
@@ -139,17 +141,6 @@ class Threshold(Strict):
     colour: ColourName = "limit"
 
 
-def _thresholds(given: object) -> object:
-    """Return the thresholds of a figure that `schemas/limits.yaml` names, or those given."""
-    if not isinstance(given, str):
-        return given
-    if given not in limits():
-        raise ValueError(f"`{given}` is not among the limits: {', '.join(limits())}")
-    limit = limits()[given]
-    found = ((limit.watch, "warning"), (limit.limit, "critical"))
-    return [{"at": mark.at, "text": mark.text, "colour": colour} for mark, colour in found if mark]
-
-
 class Link(Strict):
     """Where a click on a point or row leads: a board, with the variables set from what was clicked.
 
@@ -182,8 +173,7 @@ class Drawing(Strict):
     open : the series are not known in advance; 30 at most, the rest as `others`.
     ordered : an open chart's series have an order, that of their names: buckets.
     series : those known in advance, in the order of the stack, first at the bottom; of a table, columns with units.
-    thresholds : lines across it, or the name of a figure of `schemas/limits.yaml`.
-    links : see `Link`.
+    thresholds, links : see `Threshold` and `Link`.
     interval : usual distance of the points, in Grafana's spelling (`15m`), where the data does not provide the usual
         interval (`Chart.usual_s`). `lines` and `area` end where more than one point is missing. No bucket is shorter,
         unless the data provides the interval.
@@ -202,7 +192,7 @@ class Drawing(Strict):
     open: bool = False
     ordered: bool = False
     series: dict[str, Series] = {}
-    thresholds: Annotated[tuple[Threshold, ...], BeforeValidator(_thresholds)] = ()
+    thresholds: tuple[Threshold, ...] = ()
     links: tuple[Link, ...] = ()
     interval: str = Field("1m", pattern=r"^\d+(s|m|h|d)$")
     signed: bool = False
@@ -411,14 +401,13 @@ class Board(Strict):
     refresh : how often Grafana refreshes it, empty for never.
     verdicts : verdicts are drawn over its charts as annotations.
     figures : charts of one figure each, side by side on top.
-    question : it answers one question on one screen, with charts of other boards; no report includes it.
     rows : from top to bottom.
     """
 
     uid: str = Field(pattern=r"^[a-zA-Z0-9_-]{1,40}$")  # as Grafana takes it
     title: Text
     description: Text
-    step: Literal["fleet", "question", "system", "interval", "rank", "job", "study", "line"]
+    step: Literal["fleet", "system", "interval", "rank", "job", "study", "line"]
     tags: tuple[str, ...] = ()
     variables: tuple[str, ...] = ("system",)
     one: bool = False
@@ -428,7 +417,6 @@ class Board(Strict):
     refresh: str = "1m"
     verdicts: bool = True
     figures: tuple[str, ...] = Field((), max_length=6)
-    question: bool = False
     rows: tuple[ChartRow, ...]
 
     @property
@@ -612,4 +600,4 @@ def _read(model: type[_Model], paths: Mapping[str, Path], key: str) -> dict[str,
 
 
 def _yaml(path: Path) -> dict[str, object]:
-    return dict(yaml.safe_load(path.read_text(encoding="utf-8")))
+    return dict(yaml.safe_load(with_thresholds(path.read_text(encoding="utf-8"))))

@@ -29,7 +29,6 @@ class Folder(NamedTuple):
 
 FOLDERS = (
     Folder("fleet", "Fleet", ("fleet",)),
-    Folder("question", "Questions", ("question",)),
     Folder("system", "Systems", ("system",)),
     Folder("detail", "Detail", ("interval", "rank", "job")),
     Folder("more", "More", ("study", "line")),

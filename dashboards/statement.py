@@ -10,6 +10,16 @@ import re
 from counterflow.dashboards.definition import Chart
 
 
+def until_chosen(chart: Chart) -> Chart:
+    """Return a chart of one figure whose range ends with the interval that the variable `at` names, if it names one.
+
+    On a board that ranks one interval, the figures on top are then of that interval, too.
+    """
+    at_s = "intDiv(toUInt64OrZero(${at:singlequote}), 1000)"
+    end = f"least($__toTime, if({at_s} = 0, $__toTime, $__timeInterval({at_s}) + $__interval_s))"
+    return chart.model_copy(update={"sql": re.sub(r"\$__toTime\b", lambda _: f"({end})", chart.sql)})
+
+
 def statement(chart: Chart) -> str:
     """Return the SQL for Grafana, with macros: `place` and `series`, or `series` alone, name a row's `Value`.
 

@@ -12,9 +12,6 @@ from statistics import median_high
 from counterflow.dashboards.definition import Drawing, Series, looks
 from counterflow.dashboards.frames import Result
 
-LAPTOP_PX = 1280
-"""The narrowest window in which every column of a table is to be seen, with Grafana's menu closed."""
-_MARGINS_PX, _COLUMNS = 64, 24
 _PER_CHARACTER_PX, _PADDING_PX = 7.6, 16
 """Inter at 14 pixels: digits are the widest characters of figures. Cells have 6 pixels on each side, and a border."""
 
@@ -32,23 +29,6 @@ def width_px(chart: Drawing, name: str) -> int:
 def characters(chart: Drawing, series: Series) -> int:
     """Return the most characters that a cell of a column has."""
     return series.chars or looks().units[series.unit or chart.unit].chars
-
-
-def room_px(columns: int) -> int:
-    """Return the width of a table in a panel of so many of the 24 columns, in the narrowest window."""
-    return (LAPTOP_PX - _MARGINS_PX) * columns // _COLUMNS
-
-
-def too_wide(chart: Drawing, columns: int) -> Iterator[str]:
-    """Yield a problem where the columns of a table need more width than there is."""
-    if chart.shape != "table":
-        return
-    needed = sum(width_px(chart, name) for name in chart.series)
-    if needed > room_px(columns):
-        yield (
-            f"its columns need {needed} pixels of {room_px(columns)}: shorten headings, leave columns out, set `chars`,"
-            " or give it more columns of the board"
-        )
 
 
 def cut_off(chart: Drawing, result: Result) -> Iterator[str]:

@@ -10,6 +10,8 @@ from typing import Annotated, Any, Literal, NamedTuple, get_type_hints
 
 from pydantic import Field, TypeAdapter, ValidationError
 
+from counterflow.schemas.thresholds import with_thresholds
+
 Subject = Literal["system", "pool", "asp", "save", "iop"]
 Status = Literal["pass", "warn", "unknown"]
 Bound = Literal["at least", "at most", "below", "is"]
@@ -83,7 +85,7 @@ def check(
             name=figure.__name__,
             group=figure.__module__.rpartition(".")[2],
             subject=subject,
-            rule=" ".join((inspect.getdoc(figure) or "").split()),
+            rule=with_thresholds(" ".join((inspect.getdoc(figure) or "").split())),
             bound=bound,
             unit=unit,
             source=source,

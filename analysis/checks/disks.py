@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from counterflow.analysis.checks import CAPABILITIES
 from counterflow.analysis.checks.definition import CheckFigure, NonNegative, Text, check
-from counterflow.schemas.limits import limits
-
-_BUSY = limits()["disk_busy_pct"]
+from counterflow.schemas.thresholds import thresholds
 
 
 @check(
     "asp",
     bound="at most",
     unit="%",
-    source=_BUSY.source,
+    source=f"PM for Power Systems graph reference; {CAPABILITIES} 4.1 compares at 40 %",
     advice="Spread the data or add arms. A unit of a SAN may be busy and still fast: see disk_response.",
 )
 def disk_busy(busy_max_pct: NonNegative, busiest_disk: Text) -> CheckFigure:
-    """No disk arm is busy for a larger part of an interval than is critical for a single arm."""
-    return CheckFigure(busy_max_pct, _BUSY.watch.at, f"unit {busiest_disk}")
+    """No disk arm is busy more than <disk_busy_pct.watch> % of an interval: critical above, marginal from 30 %, good
+    below 10 %.
+    """
+    return CheckFigure(busy_max_pct, thresholds()["disk_busy_pct"].at("watch"), f"unit {busiest_disk}")
 
 
 @check(

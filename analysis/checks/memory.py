@@ -6,9 +6,10 @@ from typing import Literal
 
 from counterflow.analysis.checks import CAPABILITIES
 from counterflow.analysis.checks.definition import CheckFigure, NonNegative, Positive, check
-from counterflow.schemas.limits import marks
+from counterflow.schemas.thresholds import thresholds
 
-LITTLE_GAIN_PCT, LARGE_GAIN_PCT = marks()["pool_fault_pct_watch"], marks()["pool_fault_pct_limit"]
+_FAULTING = thresholds()["pool_faulting_pct"]
+LITTLE_GAIN_PCT, LARGE_GAIN_PCT = _FAULTING.at("watch"), _FAULTING.at("limit")
 
 
 @check(
@@ -135,9 +136,9 @@ def pool_adjustment(performance_adjustment: Literal[0, 1, 2, 3]) -> CheckFigure:
 
 def _gain(share_pct: float, paging: str | None) -> str:
     if share_pct < LITTLE_GAIN_PCT:
-        text = f"below {LITTLE_GAIN_PCT:g} % more storage gains little"
+        text = "below 10 % more storage gains little"
     elif share_pct < LARGE_GAIN_PCT:
-        text = f"between {LITTLE_GAIN_PCT:g} and {LARGE_GAIN_PCT:g} % the reference leaves it open"
+        text = "between 10 and 25 % the reference leaves it open"
     else:
-        text = f"from {LARGE_GAIN_PCT:g} % on more storage may help"
+        text = "from 25 % on more storage may help"
     return text + ("; of limited value with expert cache" if paging == "*CALC" else "")

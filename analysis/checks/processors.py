@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from counterflow.analysis.checks import CAPABILITIES
 from counterflow.analysis.checks.definition import CheckFigure, NonNegative, check
-from counterflow.schemas.limits import marks
+from counterflow.schemas.thresholds import thresholds
 
 
 @check(
@@ -17,4 +17,4 @@ from counterflow.schemas.limits import marks
 )
 def partition_peak(cpu_busy_max_pct: NonNegative) -> CheckFigure:
     """The peak leaves the 10 % of capacity that a partition loses when all partitions peak together."""
-    return CheckFigure(cpu_busy_max_pct, marks()["processor_busy_pct_limit"], "busiest interval")
+    return CheckFigure(cpu_busy_max_pct, thresholds()["processors_busy_pct"].at("limit"), "busiest interval")

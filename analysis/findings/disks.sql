@@ -1,12 +1,8 @@
 -- Which disk was busiest, and how long did its transfers take?
--- rule: a limit where it was at least ${disk_busy_pct_limit} % busy on average, to watch where it ever was, or from ${disk_busy_pct_watch} % on average, or where a transfer took ${disk_response_ms_limit} ms on average
+-- rule: a limit where it was at least <disk_busy_pct.limit> % busy on average, to watch where it ever was more than <disk_busy_pct.watch> % busy, or a transfer took <disk_response_ms.watch> ms on average
 SELECT
   system,
-  multiIf(
-    mean_busy >= {disk_busy_pct_limit:Float64}, 'limit',
-    most >= {disk_busy_pct_limit:Float64} OR mean_busy >= {disk_busy_pct_watch:Float64} OR response >= {disk_response_ms_limit:Float64}, 'watch',
-    'note'
-  ) AS severity,
+  multiIf(mean_busy >= <disk_busy_pct.limit>, 'limit', most > <disk_busy_pct.watch> OR response >= <disk_response_ms.watch>, 'watch', 'note') AS severity,
   busiest_at AS at,
   concat('busiest disk ', disk, ': ', toString(round(mean_busy, 1)), ' % on average, ', toString(round(most, 1)), ' % at most',
     if(isNull(response), '', concat('; ', toString(round(assumeNotNull(response), 2)), ' ms a transfer'))) AS finding

@@ -1,8 +1,8 @@
 -- Which file systems are filling up?
--- rule: a limit from ${file_system_used_pct_limit} % of the space or the inodes in use, to watch from ${file_system_used_pct_watch} %; images of snaps, always full, left out
+-- rule: a limit from <file_system_used_pct.limit> % of the space or the inodes in use, to watch from <file_system_used_pct.watch> %; images of snaps, always full, left out
 SELECT
   system,
-  if(max(value) >= {file_system_used_pct_limit:Float64}, 'limit', 'watch') AS severity,
+  if(max(value) >= <file_system_used_pct.limit>, 'limit', 'watch') AS severity,
   argMin(ts, (-value, ts)) AS at,
   concat('file system ', instance, ' ', toString(round(max(value), 1)), ' % full',
     if(of_inodes, ' of inodes', '')) AS finding
@@ -25,4 +25,4 @@ FROM
 )
 WHERE value IS NOT NULL
 GROUP BY system, of_inodes, instance
-HAVING max(value) >= {file_system_used_pct_watch:Float64} AND NOT (min(value) = 100 AND match(instance, '^(/snap/|/var/lib/snapd/|/dev/loop)'))
+HAVING max(value) >= <file_system_used_pct.watch> AND NOT (min(value) = 100 AND match(instance, '^(/snap/|/var/lib/snapd/|/dev/loop)'))

@@ -1,13 +1,13 @@
 -- How busy were the processors, and when most?
--- rule: a limit where they were at least ${processor_busy_pct_limit} % busy in a tenth of the time, to watch where they ever were; zIIPs left out
+-- rule: a limit where they were at least <processors_busy_pct.limit> % busy in a tenth of the time, to watch where they ever were; zIIPs left out
 SELECT
   system,
-  multiIf(full >= 0.1, 'limit', busiest >= {processor_busy_pct_limit:Float64}, 'watch', 'note') AS severity,
+  multiIf(full >= 0.1, 'limit', busiest >= <processors_busy_pct.limit>, 'watch', 'note') AS severity,
   argMin(ts, (-busy, ts)) AS at,
   concat('processors ', toString(round(sum(busy * interval_s) / sum(interval_s), 1)), ' % busy on average, ',
     toString(round(max(busy) AS busiest, 1)), ' % at most',
-    if(sum(interval_s * (busy >= {processor_busy_pct_limit:Float64})) / sum(interval_s) AS full > 0,
-      concat('; at least ', toString({processor_busy_pct_limit:Float64}), ' % for ', toString(round(100 * full, 1)), ' % of the time'), '')) AS finding
+    if(sum(interval_s * (busy >= <processors_busy_pct.limit>)) / sum(interval_s) AS full > 0,
+      concat('; at least <processors_busy_pct.limit> % for ', toString(round(100 * full, 1)), ' % of the time'), '')) AS finding
 FROM
 (
   SELECT system, ts, interval_s, busy_pct AS busy

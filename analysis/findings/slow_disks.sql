@@ -1,5 +1,5 @@
 -- Which disk answered slowest?
--- rule: to watch where its transfers took at least ${disk_response_ms_limit} ms on average, a second in all at least
+-- rule: to watch where its transfers took at least <disk_response_ms.watch> ms on average, a second in all at least
 SELECT
   system,
   'watch' AS severity,
@@ -11,6 +11,6 @@ WHERE leaf AND timed_transfers > 0
   AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
   AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
 GROUP BY system, disk
-HAVING waited / sum(timed_transfers) >= {disk_response_ms_limit:Float64} AND waited >= 1000
+HAVING waited / sum(timed_transfers) >= <disk_response_ms.watch> AND waited >= 1000
 ORDER BY waited / sum(timed_transfers) DESC, disk
 LIMIT 1 BY system

@@ -38,7 +38,7 @@ SELECT
   round(a.out_bytes_s / 1e6, 3) AS sent_mb_s,
   round(b.in_bytes_s / 1e6, 3) AS received_mb_s,
   round(100 * abs(a.out_bytes_s - b.in_bytes_s) / nullIf(greatest(a.out_bytes_s, b.in_bytes_s), 0), 1) AS skew_pct,
-  if(skew_pct > {link_skew_pct_watch:Float64}, 'skewed', '') AS note
+  if(skew_pct > <node_skew_pct.watch>, 'skewed', '') AS note
 FROM spans AS a
 INNER JOIN spans AS b ON a.`group` = b.`group` AND a.link_type = b.link_type AND a.link = b.link
 WHERE a.system != b.system

@@ -2,6 +2,7 @@
 -- section: Replication
 SELECT
   r.system AS system,
+  r.program_schema AS program_schema,
   r.queue AS queue,
   toHour(r.ts - 1) AS hour,
   round(sum(r.transactions) / nullIf(sumIf(r.interval_s, r.transactions IS NOT NULL), 0), 1) AS transactions_per_s_avg,
@@ -13,6 +14,6 @@ FROM counterflow.replication_lag AS r
 WHERE r.component = 'apply'
   AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, r.system))
   AND r.ts > {since:DateTime64(3)} AND r.ts <= {until:DateTime64(3)}
-GROUP BY system, queue, hour
-ORDER BY system, queue, hour
+GROUP BY system, program_schema, queue, hour
+ORDER BY system, program_schema, queue, hour
 LIMIT 500

@@ -3,6 +3,7 @@
 SELECT
   system,
   component,
+  program_schema,
   queue,
   round(sum(row_count) / nullIf(sumIf(interval_s, row_count IS NOT NULL), 0), 1) AS rows_s,
   round(sum(transactions) / nullIf(sumIf(interval_s, transactions IS NOT NULL), 0), 1) AS trans_s,
@@ -17,6 +18,6 @@ SELECT
 FROM counterflow.replication_lag
 WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
   AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
-GROUP BY system, component, queue
-ORDER BY system, component, queue
+GROUP BY system, component, program_schema, queue
+ORDER BY system, component, program_schema, queue
 LIMIT 40

@@ -3,6 +3,7 @@
 SELECT
   r.system AS system,
   r.component AS component,
+  r.program_schema AS program_schema,
   r.queue AS queue,
   max(r.queue_depth) AS queue_depth_max,
   argMax(r.ts, r.queue_depth) AS deepest_at,
@@ -12,6 +13,6 @@ FROM counterflow.replication_lag AS r
 WHERE (r.queue_depth IS NOT NULL OR r.queue_full_pct IS NOT NULL)
   AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, r.system))
   AND r.ts > {since:DateTime64(3)} AND r.ts <= {until:DateTime64(3)}
-GROUP BY system, component, queue
-ORDER BY queue_depth_max DESC NULLS LAST, system, component, queue
+GROUP BY system, component, program_schema, queue
+ORDER BY queue_depth_max DESC NULLS LAST, system, component, program_schema, queue
 LIMIT 40

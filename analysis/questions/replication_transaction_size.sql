@@ -3,6 +3,7 @@
 SELECT
   r.system AS system,
   r.component AS component,
+  r.program_schema AS program_schema,
   r.queue AS queue,
   round(sumIf(r.rows_applied, r.transactions_applied IS NOT NULL)
     / nullIf(sumIf(r.transactions_applied, r.rows_applied IS NOT NULL), 0), 2) AS rows_per_transaction_avg,
@@ -14,6 +15,6 @@ SELECT
 FROM counterflow.replication AS r FINAL
 WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, r.system))
   AND r.ts > {since:DateTime64(3)} AND r.ts <= {until:DateTime64(3)}
-GROUP BY system, component, queue
-ORDER BY system, component, queue
+GROUP BY system, component, program_schema, queue
+ORDER BY system, component, program_schema, queue
 LIMIT 40

@@ -6,6 +6,7 @@ WITH argMax(
 ) AS worst
 SELECT
   r.system AS system,
+  r.program_schema AS program_schema,
   r.queue AS queue,
   round(max(r.end_to_end_ms) / 1000, 2) AS end_to_end_s_max,
   worst.1 AS worst_at,
@@ -18,6 +19,6 @@ FROM counterflow.replication_lag AS r
 WHERE r.component = 'apply' AND r.end_to_end_ms IS NOT NULL
   AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, r.system))
   AND r.ts > {since:DateTime64(3)} AND r.ts <= {until:DateTime64(3)}
-GROUP BY system, queue
-ORDER BY end_to_end_s_max DESC, system, queue
+GROUP BY system, program_schema, queue
+ORDER BY end_to_end_s_max DESC, system, program_schema, queue
 LIMIT 20

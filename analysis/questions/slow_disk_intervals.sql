@@ -1,4 +1,4 @@
--- In which intervals had a disk a response time above 10 ms, and what ran then? The three commands with most CPU.
+-- In which intervals had a disk a response time above <disk_response_ms.watch> ms, and what ran then? The three commands with most CPU.
 -- section: Disks
 SELECT
   d.system AS system,
@@ -15,7 +15,7 @@ FROM (
     round(max(response_ms), 1) AS worst_response_ms,
     round(sum(l.transfers_per_s), 1) AS transfers_per_s
   FROM counterflow.disk_load AS l
-  WHERE leaf AND response_ms > {disk_response_ms_watch:Float64}
+  WHERE leaf AND response_ms > <disk_response_ms.watch>
     AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
     AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
   GROUP BY system, ts

@@ -1,15 +1,14 @@
 """Groups records into frames, and numbers, checks and encodes the frames. Pure but for the clock of `collected_at`.
 
-The records of one dataset, system and instant wait here until `full` or `drain` yields them, so a frame holds a whole
-interval wherever a format yields its rows between two commits. A table is already whole and does not wait. Values are
+The records of one dataset, system and instant wait here until too many do, or `drain` yields them, so a frame holds a
+whole interval wherever a format yields its rows between two commits. A table is whole and does not wait. Values are
 checked column by column; only where a column fails are rows checked singly, so that a broken row is refused and the
 frame holds the others.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache
 from math import isfinite
@@ -51,6 +50,7 @@ class Broken(NamedTuple, Generic[Place]):
     place: Place
 
 
+Found = Framed[Place] | Broken[Place]
 Columns = Mapping[str, Sequence[Any]]
 Encoded = Mapping[str, bytes]
 """Columns in JSON."""
@@ -106,11 +106,13 @@ class Frames(Generic[Place]):
         self.seq = 0
         self.collected_at = utc_now()
         self._groups: dict[tuple[Any, ...], _Group[Place]] = {}
-        self._whole: deque[_Group[Place]] = deque()
         self._waiting = 0
 
-    def add(self, item: Record | Table, run: str | None, place: Place, owner: str = "") -> None:
-        """Keep rows for their frame; rows of two owners share no frame. The fields of a record are taken over.
+    def add(self, item: Record | Table, run: str | None, place: Place, owner: str = "") -> Iterable[Found[Place]]:
+        """Return the frames of a table; keep a record for its frame, and return those of what waited longest, if any.
+
+        A frame is due where too many groups or rows wait; rows of two owners share none. The fields of a record are
+        taken over.
 
         Raises
         ------
@@ -118,9 +120,8 @@ class Frames(Generic[Place]):
         """
         dataset, fields = item.dataset, item.shared if isinstance(item, Table) else item.fields
         if isinstance(item, Table):
-            if item.rows:
-                self._whole.append(_Group(dataset, self._shared(dataset, fields, run), places=[place], table=item))
-            return
+            whole = _Group(dataset, self._shared(dataset, fields, run), places=[place], table=item)
+            return self._framed(whole) if item.rows else ()
         get = fields.get
         key = (dataset, get("ts"), get("interval_s"), get("system"), get("source"), get("boot_id"), run, owner)
         try:
@@ -131,6 +132,7 @@ class Frames(Generic[Place]):
             group = self._groups[key] = _Group(dataset, self._shared(dataset, fields, run))
         group.append(fields, place)
         self._waiting += 1
+        return self._oldest() if len(self._groups) > _MOST_GROUPS or self._waiting > _MOST_WAITING else ()
 
     def _shared(self, dataset: str, fields: Fields, run: str | None) -> Fields:
         """Return the members that a frame of rows with these fields holds once."""
@@ -140,36 +142,23 @@ class Frames(Generic[Place]):
         shared = {"ts": self.collected_at, **shared, "agent_id": self.agent_id, "collected_at": self.collected_at}
         return shared if run is None else {**shared, "run": run}
 
-    def full(self) -> Iterator[Framed[Place] | Broken[Place]]:
-        """Yield the frames of all tables and, while too many groups or rows wait, of the groups that waited longest."""
-        yield from self._of_tables()
-        while len(self._groups) > _MOST_GROUPS or self._waiting > _MOST_WAITING:
-            yield from self._oldest()
-
-    def drain(self) -> Iterator[Framed[Place] | Broken[Place]]:
-        """Yield the frames of all tables and groups, including those that are begun meanwhile."""
-        yield from self._of_tables()
+    def drain(self) -> Iterator[Found[Place]]:
+        """Yield the frames of all groups, including those that are begun meanwhile."""
         while self._groups:
             yield from self._oldest()
-            yield from self._of_tables()
 
     def clear(self, seq: int) -> None:
         """Drop the waiting rows, and continue behind `seq`."""
         self._groups.clear()
-        self._whole.clear()
         self._waiting = 0
         self.seq = seq
 
-    def _of_tables(self) -> Iterator[Framed[Place] | Broken[Place]]:
-        while self._whole:
-            yield from self._framed(self._whole.popleft())
-
-    def _oldest(self) -> Iterator[Framed[Place] | Broken[Place]]:
+    def _oldest(self) -> Iterator[Found[Place]]:
         group = self._groups.pop(next(iter(self._groups)))
         self._waiting -= len(group)
         yield from self._framed(group)
 
-    def _framed(self, group: _Group[Place]) -> Iterator[Framed[Place] | Broken[Place]]:
+    def _framed(self, group: _Group[Place]) -> Iterator[Found[Place]]:
         checks = _checks(group.dataset)
         dataset = checks.contract.dataset
         columns = group.columns(dataset)
@@ -188,7 +177,7 @@ class Frames(Generic[Place]):
 
     def _encoded(
         self, group: _Group[Place], columns: Columns, encoded: Encoded | None, checks: _Checks
-    ) -> Iterator[Framed[Place] | Broken[Place]]:
+    ) -> Iterator[Found[Place]]:
         """Yield the frame of a group, in parts by entity where the group is too large for one.
 
         `encoded` holds its columns in JSON, where they are known. Where the group cannot be encoded at all, each row is

@@ -111,11 +111,12 @@ class Transaction:
         sent.n += item.rows
         place = RecordPlace(source, origin, position)
         try:
-            self.frames.add(item, origin.run, place, source.name)
+            found = self.frames.add(item, origin.run, place, source.name)
         except Refused as refusal:
             for record in item.records():
                 self._refuse(Broken(record, str(refusal), place))
-        self._produce(self.frames.full())
+        else:
+            self._produce(found)
 
     def _produce(self, found: Iterable[Framed[RecordPlace] | Broken[RecordPlace]]) -> None:
         for one in found:

@@ -232,10 +232,13 @@ def each(paths: list[Path]) -> Iterator[Path]:
 
 def with_progress(items: Iterable[T], total: int, named: Callable[[T], str]) -> Iterator[T]:
     """Yield the items; on a terminal, several get a progress bar with the name of the current one."""
+    if total < 2 or not sys.stderr.isatty():
+        yield from items
+        return
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     bar = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*bar, console=errors, transient=True, disable=total < 2 or not sys.stderr.isatty()) as progress:
+    with Progress(*bar, console=errors, transient=True) as progress:
         task = progress.add_task("files", total=total)
         for item in items:
             progress.update(task, description=inert(named(item)))

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import pkgutil
+import re
 import sys
+from inspect import cleandoc
+from pathlib import Path
 
 import click
+
+_DESCRIBED = re.compile(r'^def command\(.*?\)[^\n]*:\n    """(.*?)"""', re.DOTALL | re.MULTILINE)
+_LONGEST = 1_000
+"""No sentence is cut."""
 
 
 class Group(click.Group):
@@ -26,12 +33,16 @@ class Group(click.Group):
         left = self.list_commands(ctx)
         width = max(map(len, left))
         for title, names in self.sections(left).items():
-            found = ((name, self.get_command(ctx, name)) for name in names)
             with formatter.section(title):
-                formatter.write_dl([(name.ljust(width), c.get_short_help_str(1_000)) for name, c in found if c])
+                formatter.write_dl([(name.ljust(width), self.sentence(ctx, name)) for name in names])
 
     def sections(self, names: list[str]) -> dict[str, tuple[str, ...]]:
         return {"Commands": tuple(names)}
+
+    def sentence(self, ctx: click.Context, name: str) -> str:
+        """Return the first sentence of a command's description."""
+        command = self.get_command(ctx, name)
+        return command.get_short_help_str(_LONGEST) if command else ""
 
 
 class Folder(Group):
@@ -55,3 +66,12 @@ class Folder(Group):
             return None
         command: click.Command = importlib.import_module(f"{self._package}.{cmd_name}").command
         return command
+
+    def sentence(self, ctx: click.Context, name: str) -> str:
+        """Return the first sentence from the source: to import all commands takes longer than to show them."""
+        spec = importlib.util.find_spec(f"{self._package}.{name}")
+        source = Path(spec.origin).read_text(encoding="utf-8") if spec and spec.origin else ""
+        found = _DESCRIBED.search(source)
+        if found is None:
+            return super().sentence(ctx, name)
+        return click.Command(name, help=cleandoc(found[1])).get_short_help_str(_LONGEST)

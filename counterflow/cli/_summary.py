@@ -21,6 +21,9 @@ from counterflow.cli._table import console
 from counterflow.collectors.sources.files import unicode
 from counterflow.collectors.summary import Summaries
 
+_SMALL = 8_000_000
+"""Bytes that one process reads sooner than another starts."""
+
 
 def summarise(files: list[Path], read: Callable[..., int], *, as_json: bool) -> int:
     """Print CPU, memory, disks, network, top commands, records and data quality of each file and system.
@@ -47,14 +50,14 @@ _Found = tuple[list[dict[str, Any]], int]
 @contextmanager
 def _read_each(files: list[Path], read: Callable[..., int]) -> Iterator[Iterable[_Found]]:
     """Yield what each file holds, in order; many files are read on all cores."""
-    from counterflow.look.reading import SMALL, processes
-
     of_file = partial(_of_file, read=read)
     size = sum(path.stat().st_size for path in files if path.is_file())
     cores = min(os.cpu_count() or 1, len(files))
-    if size < SMALL or cores < 2 or any(called(path) != str(path) for path in files):
+    if size < _SMALL or cores < 2 or any(called(path) != str(path) for path in files):
         yield map(of_file, files)
         return
+    from counterflow.look.reading import processes
+
     with processes(cores) as pool:
         yield pool.map(partial(_alone, of_file), files)
 

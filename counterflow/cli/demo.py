@@ -166,7 +166,7 @@ def _run(
     out.print(
         f"\n  read {published:,} records from {len(recordings)} recordings and the stories; "
         f"{sum(rejects.values())} anomalies repaired or rejected {_reasons(rejects)}\n"
-        f"  published {landed.published:,}   landed {landed.landed:,}   dead letters {landed.deadletter:,}   "
+        f"  published {landed.acked:,}   landed {landed.landed:,}   dead letters {landed.deadletter:,}   "
         f"[bold]lost {landed.lost}   repeated {landed.repeated}[/bold]\n"
     )
     of_stories = {story.question for story in STORIES}
@@ -184,7 +184,8 @@ def _run(
         "report": str(written),
         "stories": shown,
     }
-    return pending == 0, {**landed._asdict(), **made}
+    counts = {name: getattr(landed, name) for name in ("landed", "deadletter", "lost", "repeated")}
+    return pending == 0, {"published": published, **counts, **made}
 
 
 def _name(recording: Path) -> str:

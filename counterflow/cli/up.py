@@ -78,7 +78,7 @@ def _stay(settings: StackSettings) -> None:
 
 
 def _print_text(settings: StackSettings, seconds: float, report: Callable[..., None]) -> None:
-    from counterflow.stack.agent_config import FILE, INBOX, other_broker
+    from counterflow.stack.agent_config import FILE, INBOX
 
     report(
         f"The stack is up after {seconds:.0f} s.\n"
@@ -89,8 +89,6 @@ def _print_text(settings: StackSettings, seconds: float, report: Callable[..., N
         f"  Grafana     {_grafana(settings)}\n"
         f"  Agent       counterflow agent run --config {settings.home / FILE}: files in {settings.home / INBOX}"
     )
-    if broker := other_broker(settings):
-        report(f"  {settings.home / FILE} names the broker {broker}; this one is {settings.kafka_bootstrap}")
 
 
 def _print_json(settings: StackSettings) -> None:

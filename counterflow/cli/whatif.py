@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
@@ -159,6 +159,7 @@ def _answer(
     from counterflow.analysis.studies import mixes
     from counterflow.analysis.studies.mirror import as_dict, study
 
+    needed = "line_gbits" if "line_gbits" in names else "km"
     line: dict[str, dict[str, float]] = {}
     if file:
         read = list(mixes.read_file(file))
@@ -167,9 +168,13 @@ def _answer(
         settings: Settings = {**period(systems, begin, end), "param_grouping": grouping}
         with reader() as client:
             chosen = read = mixes.read_stored(client, settings)
-            line = mixes.read_line(client, settings)
+            if getattr(plan, needed) is None:
+                line = mixes.read_line(client, settings)
     by_system = groupby(sorted(chosen, key=attrgetter("system")), attrgetter("system"))
-    found = [one for system, of in by_system for one in study(of, _with_landed(plan, names, system, line))]
+    landed = {system: known[needed] for system, known in line.items() if needed in known}
+    found = [
+        one for system, of in by_system for one in study(of, _with_landed(plan, needed, landed.get(system), system))
+    ]
     if not found:
         raise _nothing(file, read)
     figures = ({name: figure for name, figure in w.figures.items() if name in names} for w in found)
@@ -182,11 +187,9 @@ def _answer(
         _print(asked, top)
 
 
-def _with_landed(plan: Plan, names: Collection[str], system: str, line: Mapping[str, Mapping[str, float]]) -> Plan:
-    """Return the plan with what landed of a system's line where the plan leaves it open, and print a note of that."""
-    needed = "line_gbits" if "line_gbits" in names else "km"
-    landed = line.get(system, {}).get(needed)
-    if landed is None or getattr(plan, needed) is not None:
+def _with_landed(plan: Plan, needed: str, landed: float | None, system: str) -> Plan:
+    """Return the plan with what landed of a system's line, if anything, and print a note of that."""
+    if landed is None:
         return plan
     option = needed.replace("_", "-")
     click.echo(f"note: {system}: {option} {landed:g}, as it landed; --{option} replaces it", err=True)

@@ -10,9 +10,8 @@ from counterflow.dashboards.report.collect import FIRST, ON_REQUEST, Chapter
 from counterflow.dashboards.report.fitting import fits, platforms
 from counterflow.look.results import Measured
 
-_PART_OF_LINE = ("cf-fleet", "cf-pipeline", "cf-quality")
+_PART_OF_LINE = ("cf-fleet", "cf-pipeline")
 """Boards about many systems, or about the line, which does not run here."""
-_LAST = ("cf-configuration",)
 MOST_SYSTEMS = 10
 """Systems with a chapter, so that a browser opens the report in two seconds; the findings cover all systems."""
 
@@ -38,8 +37,8 @@ def chapters(client: ClickHouse, measured: Mapping[str, Measured], worst: Sequen
 def _boards(has: frozenset[str], platform: str | None) -> Iterator[str]:
     """Yield the boards of a system: first that of its platform, which replaces the board for every system."""
     left_out = {*_PART_OF_LINE, *ON_REQUEST}
-    order = {uid: (board.platform is None, uid not in FIRST, uid in _LAST, uid) for uid, board in boards().items()}
+    order = {uid: (board.platform is None, uid not in FIRST, uid) for uid, board in boards().items()}
     for uid in sorted(boards().keys() - left_out, key=order.__getitem__):
         board = boards()[uid]
-        if "system" in board.variables and not board.question and fits(board, has, platform):
+        if "system" in board.variables and fits(board, has, platform):
             yield uid

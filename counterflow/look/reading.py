@@ -33,7 +33,7 @@ from counterflow.schemas.clickhouse_insert import insert_files
 
 AGENT = "no agent"
 """No agent can have this name. The view `loss` leaves it out: numbers begin anew in each file."""
-SMALL = 8_000_000
+_SMALL = 8_000_000
 """Files with fewer bytes in total are read in this process: another takes longer to start."""
 _PIECE = 100_000
 """Rows of a piece, which is inserted while the next is read."""
@@ -127,7 +127,7 @@ def _on_all_cores(
     """Yield the outcomes of each job as it ends, and call `meanwhile` once a second."""
     sizes = [path.stat().st_size if path.is_file() else 0 for _, path in jobs]
     cores = min(os.cpu_count() or 1, len(jobs))
-    if sum(sizes) < SMALL:
+    if sum(sizes) < _SMALL:
         yield from chain.from_iterable(work([job]) for job in jobs)
         return
     with processes(cores) as pool:
@@ -243,7 +243,6 @@ class _Rows:
         if isinstance(item, Record | Table):
             self._learn(item.dataset, item.shared if isinstance(item, Table) else item.fields)
             self._add(item)
-            self._write(self._frames.full())
         elif isinstance(item, Reject):
             self.faults.add(item)
             self._found.anomalies[item.reason.value] += 1
@@ -267,7 +266,6 @@ class _Rows:
     def _report(self, reject: Reject) -> None:
         for record in refused(reject, self._origin):
             self._add(record)
-        self._write(self._frames.full())
 
     def _report_held(self) -> None:
         """Report the rejects that waited for the system and the time of their file."""
@@ -280,10 +278,12 @@ class _Rows:
 
     def _add(self, item: Record | Table) -> None:
         try:
-            self._frames.add(item, self._origin.run, None)
+            found = self._frames.add(item, self._origin.run, None)
         except Refused as refusal:
             for record in item.records():
                 self._refuse(Broken(record, str(refusal), None))
+        else:
+            self._write(found)
 
     def _refuse(self, broken: Broken[None]) -> None:
         self._found.anomalies[Reason.SCHEMA.value] += 1

@@ -88,7 +88,7 @@ def _jobs(
     if jobs.on_disk:
         _, faults_s, reads_s, writes_s = jobs.on_disk
         on_disk = {"JBTFLT": counted(faults_s), "JBDBR": counted(reads_s), "JBDBW": counted(writes_s)}
-    for_update = None if jobs.reads_for_update_s is None else counted(jobs.reads_for_update_s)
+    for_update = counted(jobs.reads_for_update_s)
     names = [_identity(jobs, next(identities)) for _ in shares]
     for at in range(len(weights)):
         interval, name = placed.intervals[at // jobs.count], names[at % jobs.count]
@@ -100,8 +100,7 @@ def _jobs(
             "JBBCO": 0,
             "JBBRO": 0,
         }
-        if for_update is not None:
-            by_job[READS_FOR_UPDATE] = for_update[at]
+        by_job[READS_FOR_UPDATE] = for_update[at]
         cpu_ms = Decimal(cpu_us[at]) / 1000
         by_thread: Row = {"JBTHDF": 0, "JBSLTCNT": 0, "JBCUSR": jobs.user, "JBCPU": cpu_ms, "JBTCPU": cpu_ms}
         if jobs.on_disk:

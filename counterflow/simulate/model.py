@@ -28,7 +28,7 @@ class Jobs:
     cores : processors that they use.
     transactions_s, response_s : transactions, and the mean time of one.
     reads_s : logical database reads, including those for update.
-    reads_for_update_s : part of `reads_s`; None where the release does not count them separately.
+    reads_for_update_s : part of `reads_s`.
     inserts_s, changes_s : logical writes; updates and deletes.
     type, subtype : letters of the job type.
     on_disk : their work on the partition's disks; None where neither it nor their waits are stated.
@@ -43,7 +43,7 @@ class Jobs:
     transactions_s: float = 0.0
     response_s: float = 0.0
     reads_s: float = 0.0
-    reads_for_update_s: float | None = None
+    reads_for_update_s: float = 0.0
     inserts_s: float = 0.0
     changes_s: float = 0.0
     type: str = "B"
@@ -77,14 +77,13 @@ class Link:
     server : managed system whose adapter holds the logical port; its partitions share the physical port.
     capacity_pct : share of the physical port that the logical port is guaranteed.
     mirror : whether it carries a network redundancy group of Db2 Mirror.
-    trouble : None on releases that do not count it.
     """
 
     server: str
     capacity_pct: float
     flow: Flow
     mirror: bool
-    trouble: Trouble | None = None
+    trouble: Trouble
 
 
 class Pool(NamedTuple):

@@ -2,8 +2,7 @@
 
 The counts are rows of NRG_INFO and RDMA_LINK_INFO. The settings are one sample each of NRG_LINK_INFO, MIRROR_INFO,
 NETSTAT_INTERFACE_INFO, HARDWARE_RESOURCE_INFO, PRESTART_JOB_INFO and JOURNALED_OBJECTS, and QAPMETH with the resource
-of the line in each interval. Where a case has no drops and refusals, their columns are left out, as on releases without
-them.
+of the line in each interval.
 """
 
 from __future__ import annotations
@@ -48,9 +47,7 @@ def samples(
     for one in placed:
         for link in (p.link for p in one.run.partitions if p.system == system and p.link):
             ends = [interval.end for interval in one.intervals]
-            grown = [
-                apportion(round(rate * one.seconds), one.weights) for rate in (*link.flow, *(link.trouble or (0, 0)))
-            ]
+            grown = [apportion(round(rate * one.seconds), one.weights) for rate in (*link.flow, *link.trouble)]
             if not rows["RDMA_LINK_INFO"]:
                 ends.insert(0, one.begin)
                 grown = [[0, *by_interval] for by_interval in grown]
@@ -58,7 +55,7 @@ def samples(
                 counts = [value + by_interval[at] for value, by_interval in zip(counts, grown, strict=True)]
                 counted = dict(zip((*COUNTERS, *TROUBLE), counts, strict=True))
                 for view, row in _rows(link, addresses).items():
-                    known = COUNTERS if link.trouble is None or view == "NRG_INFO" else counted
+                    known = COUNTERS if view == "NRG_INFO" else counted
                     rows[view].append(sample_fields(end) | row | {name: counted[name] for name in known})
     if rows["RDMA_LINK_INFO"]:
         rows |= _settings(system, addresses, placed)

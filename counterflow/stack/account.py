@@ -1,22 +1,12 @@
-"""Accounts for an agent's records, by SQL on the ledger of `seq`."""
+"""Waits until what an agent published has landed, is computed and is judged."""
 
 from __future__ import annotations
 
 import time
-from typing import NamedTuple
 
 from counterflow.base.clickhouse import ClickHouse
+from counterflow.pipelines.audit.records import Account, accounts
 from counterflow.pipelines.jobs import all_jobs
-
-_LEDGER = """
-SELECT
-  dataset = 'deadletter' AS refused,
-  sum(rows) AS landings,
-  groupBitmapMerge(seqs) AS records
-FROM counterflow.ledger
-WHERE agent_id = {agent:String}
-GROUP BY refused
-"""
 
 _PENDING = """
 SELECT count() AS pending
@@ -64,26 +54,10 @@ WHERE k.agent_id = {agent:String}
 """
 
 
-class Account(NamedTuple):
-    """The records that an agent published, and where they are now; `landed` and `deadletter` count each record once.
-
-    `lost` counts published records that are in neither; `repeated` counts arrivals of records that had landed before.
-    """
-
-    published: int
-    landed: int
-    deadletter: int
-    lost: int
-    repeated: int
-
-
 def account(client: ClickHouse, agent_id: str, published: int) -> Account:
-    """Compare the records that `agent_id` published with ClickHouse's ledger."""
-    rows = {bool(row["refused"]): row for row in client.rows(_LEDGER, {"param_agent": agent_id})}
-    records = {refused: int(row["records"]) for refused, row in rows.items()}
-    landings = sum(int(row["landings"]) for row in rows.values())
-    landed, deadletter = records.get(False, 0), records.get(True, 0)
-    return Account(published, landed, deadletter, published - landed - deadletter, landings - landed - deadletter)
+    """Return the account of an agent that published so many records; what is still under way counts as lost."""
+    [found] = [one for one in accounts(client, {agent_id: published}, {}) if one.agent_id == agent_id]
+    return found
 
 
 def wait_landed(client: ClickHouse, agent_id: str, published: int, timeout_s: float = 120) -> Account:

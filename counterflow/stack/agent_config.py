@@ -33,12 +33,3 @@ def write(settings: StackSettings) -> Path:
         }
         file.write_text(_HEAD.format(file=file) + yaml.safe_dump(content, sort_keys=False, width=1_000))
     return file
-
-
-def other_broker(settings: StackSettings) -> str | None:
-    """Return the broker that the file names, if it is not the stack's; else None."""
-    try:
-        named = yaml.safe_load((settings.home / FILE).read_text())["kafka"]["bootstrap"]
-    except (OSError, yaml.YAMLError, KeyError, TypeError):
-        return None
-    return None if named == settings.kafka_bootstrap else str(named)

@@ -17,9 +17,8 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -44,11 +43,6 @@ JARS = ("kafka", "flink-connector")
 _JARS_AT_ONCE = 4
 _FLINK_PYTHONS = ("3.11", "3.12")  # those that PyFlink's own pins have wheels for
 _LOCK = _CHECKOUT / "uv.lock"
-_FULL_BYTES = 16 << 20
-_PACKAGES = {  # what to install by hand where a runtime cannot be fetched: package by package manager
-    "java": {"apt-get": "openjdk-17-jre-headless", "dnf": "java-17-openjdk-headless"},
-    "node": {"apt-get": "npm", "dnf": "npm"},
-}
 
 
 @dataclass(frozen=True)
@@ -125,7 +119,7 @@ def _fetch_runtime(name: str, reason: str, folder: Path) -> None:
         _fetch_group(name, folder)
     except CounterflowError as error:
         raise CounterflowError(
-            f"{reason}, and could not be installed in {folder}: {error}", hint=_how_to_install(name)
+            f"{reason}, and could not be installed in {folder}: {error}", hint=f"install {name} and put it on PATH"
         ) from None
 
 
@@ -241,13 +235,6 @@ def _uv() -> tuple[str | Path, ...]:
     return beside
 
 
-def _how_to_install(name: str) -> str:
-    for manager, package in _PACKAGES[name].items():
-        if shutil.which(manager):
-            return f"sudo {manager} install {package}"
-    return f"install {name} and put it on PATH"
-
-
 def _succeeds(*command: str | Path, cwd: Path | None = None) -> bool:
     return subprocess.run(command, cwd=cwd, capture_output=True, check=False).returncode == 0
 
@@ -260,19 +247,12 @@ def _run(*command: str | Path, cwd: Path | None = None, environment: dict[str, s
         command, cwd=cwd, env=env, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
     if result.returncode:
-        full = [f"the disk of {p} is full" for p in _places(cwd, command) if shutil.disk_usage(p).free < _FULL_BYTES]
-        lines = [*full, *result.stdout.strip().splitlines()] or ["it printed nothing"]
-        reasons = [line.strip() for line in lines if re.search("error|cause|is full", line, re.IGNORECASE)]
+        lines = result.stdout.strip().splitlines() or ["it printed nothing"]
+        reasons = [line.strip() for line in lines if re.search("error|cause|no space", line, re.IGNORECASE)]
         raise CounterflowError(
             f"{Path(command[0]).name} ended with status {result.returncode}: {'; '.join(reasons[:3] or lines[-1:])}",
             hint=" ".join(str(word) for word in command),
         )
-
-
-def _places(cwd: Path | None, command: Sequence[str | Path]) -> set[Path]:
-    """Return the folders that a command works in or names, as far as they exist."""
-    named = {Path(str(word).rpartition("=")[2]) for word in (cwd or ".", tempfile.gettempdir(), *command)}
-    return {next(one for one in (path, *path.parents) if one.exists()) for path in named if path.is_absolute()}
 
 
 @contextmanager

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
-from contextlib import suppress
 
 from counterflow.base.errors import CounterflowError
 from counterflow.pipelines.jobs import all_jobs
 from counterflow.pipelines.submission import Cluster, states
-from counterflow.stack import supervision
 from counterflow.stack.part import Part
 from counterflow.stack.settings import StackSettings
 
@@ -29,11 +25,13 @@ def cluster(settings: StackSettings) -> Cluster:
 
 
 def _end_task_manager(settings: StackSettings) -> None:
-    """End the TaskManager, unless it has just started: the known states of its jobs may be those before its start."""
+    """Restart the TaskManager, unless it has just started: the known states may be those before its start."""
+    from counterflow.stack import supervision  # not in the images that only render jobs
+
     found = supervision.states(settings).get("taskmanager")
     if found and found.uptime_s > supervision.STABLE_S:
-        with suppress(ProcessLookupError):
-            os.kill(found.pid, signal.SIGTERM)
+        supervision.stop(settings, "taskmanager")
+        supervision.start(settings, "taskmanager")
 
 
 def connection(settings: StackSettings) -> dict[str, str]:

@@ -6,8 +6,11 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
-_EMPTIED = 'rm -rf "$0"; mkdir -p "$0"; exec "$@"'
-"""What empties a folder, then becomes a program; a full disk does not keep the program from running."""
+_EMPTIED = '/bin/rm -rf "$0"; /bin/mkdir -p "$0"; exec "$@"'
+"""What empties a folder, then becomes a program; a full disk does not keep the program from running.
+
+PATH is the user's, and may lack these two.
+"""
 
 
 def scratch(home: Path, part: str) -> Path:
@@ -45,4 +48,4 @@ class Part:
 
     def with_empty_scratch(self, home: Path) -> tuple[str, ...]:
         """Return the command, which first empties the part's folder of temporary files."""
-        return ("sh", "-c", _EMPTIED, str(scratch(home, self.name)), *self.command)
+        return ("/bin/sh", "-c", _EMPTIED, str(scratch(home, self.name)), *self.command)

@@ -37,7 +37,7 @@ QUERIES = Path(__file__).parent / "queries"
 POINTS = 300
 """About the number of points drawn of a series over time."""
 
-FIRST, LAST = ("cf-fleet", "cf-system"), ("cf-quality", "cf-pipeline")
+FIRST, LAST = ("cf-fleet", "cf-system"), ("cf-pipeline",)
 ON_REQUEST = {"cf-any-counter": "metric", "cf-compare": "baseline"}
 """Boards that show nothing until a variable is set, and that variable."""
 
@@ -271,8 +271,7 @@ def _wanted(
 
     `has` is the datasets of each system, `runs_on` its operating system: a board that suits no system is left out.
     """
-    whole = [board for board in boards().values() if not board.question]
-    requested = [board for board in whole if ON_REQUEST.get(board.uid) in (None, *chosen)]
+    requested = [board for board in boards().values() if ON_REQUEST.get(board.uid) in (None, *chosen)]
     if systems:
         requested = [board for board in requested if "system" in board.variables or board.uid in ON_REQUEST]
     suited = [

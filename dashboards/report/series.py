@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from itertools import cycle, islice
 from typing import Any, NamedTuple
 
-from counterflow.dashboards.colour import faint
 from counterflow.dashboards.definition import Chart, Series, looks
 from counterflow.dashboards.frames import Field, Frame
 from counterflow.dashboards.largest import OTHERS
@@ -78,33 +77,14 @@ def _sum(values: Sequence[Any]) -> float | None:
 
 
 def palette(count: int) -> list[str]:
-    """Return `count` colours: those of looks.yaml except its grey, then two shades of each, seen on dark and light."""
-    basic = [colour for colour in looks().palette if colour != looks().colours["unknown"]]
-    shades = [_shades(colour) for colour in basic]
-    return list(islice(cycle([*basic, *(one for one, _ in shades), *(other for _, other in shades)]), count))
-
-
-def _shades(colour: str) -> tuple[str, str]:
-    """Return a lighter and a darker shade of a colour that both themes show; else two lighter or two darker ones."""
-    lighter, darker = (
-        [shade for percent in range(5, 55, 5) if not faint([shade := _mixed(colour, other, percent / 100)])]
-        for other in (255, 0)
-    )
-    if lighter and darker:
-        return lighter[-1], darker[-1]
-    one = lighter or darker
-    return one[len(one) // 2], one[-1]
+    """Return `count` colours: those of looks.yaml, then their shades, then the same again."""
+    return list(islice(cycle([*looks().palette, *looks().shades]), count))
 
 
 def sequence(count: int) -> list[str]:
     """Return `count` colours in order, spread over the whole sequence of looks.yaml."""
     whole = looks().sequence
     return [whole[place * len(whole) // count] for place in range(count)]
-
-
-def _mixed(colour: str, other: int, share: float) -> str:
-    parts = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
-    return "#" + "".join(f"{round(part * (1 - share) + other * share):02X}" for part in parts)
 
 
 def unbroken(

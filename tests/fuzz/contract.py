@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 import orjson
 
 from counterflow.collectors.agent.envelope import Origin, Refused, invalid, refused
-from counterflow.collectors.agent.frames import Broken, Frames
+from counterflow.collectors.agent.frames import Broken, Found, Frames
 from counterflow.collectors.formats import formats
 from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject, Table
 from counterflow.schemas.definition import datasets
@@ -72,6 +72,7 @@ def check_cut(
 
 def _judge(items: list[Item], size: int) -> None:
     frames: Frames[None] = Frames("fuzz")
+    made: list[Found[None]] = []
     offset = 0
     for item in items:
         match item:
@@ -82,27 +83,32 @@ def _judge(items: list[Item], size: int) -> None:
             case Reject():
                 assert item.reason in Reason
                 assert item.detail
-                _publish(frames, [*refused(item, ORIGIN)])
+                made += _published(frames, [*refused(item, ORIGIN)])
             case Record() | Table():
                 for record in item.records():
                     assert record.fields.keys() <= _columns(record.dataset)
                     assert not any(isinstance(v, float) and not math.isfinite(v) for v in record.fields.values())
                     assert None not in record.fields.values()
-                _publish(frames, [item])
-    for one in frames.drain():
+                made += _published(frames, [item])
+    for one in [*made, *frames.drain()]:
         if isinstance(one, Broken):  # it becomes a dead letter, which must be valid
             kept: Frames[None] = Frames("fuzz")
-            _publish(kept, [*invalid(one.record, one.why, Reject(Reason.SCHEMA, "", "none"), ORIGIN)])
-            assert not [other for other in kept.drain() if isinstance(other, Broken)]
+            reports = _published(kept, [*invalid(one.record, one.why, Reject(Reason.SCHEMA, "", "none"), ORIGIN)])
+            assert not [other for other in [*reports, *kept.drain()] if isinstance(other, Broken)]
 
 
-def _publish(frames: Frames[None], items: Sequence[Record | Table]) -> None:
+def _published(frames: Frames[None], items: Sequence[Record | Table]) -> list[Found[None]]:
+    """Return the frames that are due once the items are added."""
+    found: list[Found[None]] = []
     for item in items:
+        own = item._replace(fields=dict(item.fields)) if isinstance(item, Record) else item
         try:
-            frames.add(item._replace(fields=dict(item.fields)) if isinstance(item, Record) else item, None, None)
+            found += frames.add(own, None, None)
         except Refused as why:
             for record in item.records():
-                _publish(frames, [*invalid(record, str(why), Reject(Reason.SCHEMA, "", "none"), ORIGIN)])
+                report = invalid(record, str(why), Reject(Reason.SCHEMA, "", "none"), ORIGIN)
+                found += _published(frames, [*report])
+    return found
 
 
 @cache

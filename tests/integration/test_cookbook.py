@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
-from counterflow.analysis.queries import BEGINNING, END, queries, restricted, run_stored
+from counterflow.analysis.queries import BEGINNING, END, queries, run_stored
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.pipelines.landing.rollups import refresh
 from counterflow.schemas.definition import published
@@ -49,7 +49,7 @@ def reader(admin: ClickHouse, clickhouse: StackSettings) -> Iterator[ClickHouse]
 
 def answer(client: ClickHouse, name: str, *systems: str) -> tuple[dict[str, str], list[dict[str, Any]]]:
     """Return the types of the columns, by name, and the rows."""
-    settings: dict[str, Any] = restricted(systems, BEGINNING, END)
+    settings: dict[str, Any] = {"param_systems": list(systems), "param_since": BEGINNING, "param_until": END}
     settings |= {"default_format": "JSON", "output_format_json_quote_denormals": 1}  # else nan and inf are null there
     found = orjson.loads(client.post(queries()[name].sql, settings=settings))
     return {column["name"]: column["type"] for column in found["meta"]}, found["data"]

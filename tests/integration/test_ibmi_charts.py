@@ -180,9 +180,6 @@ def test_a_click_anywhere_on_a_bar_opens_its_interval(client: ClickHouse, hours:
 @pytest.mark.parametrize("grouping", GROUPINGS)
 def test_every_grouping_has_cpu_waits_and_one_job_over_time(client: ClickHouse, grouping: str) -> None:
     at = within(QUARTERS[1])
-    cpu = [row for row in drawn(client, "cpu_ranking", grouping=grouping, at=at) if row["In SQL"]]
-    assert sum(row["In SQL"] for row in cpu) == pytest.approx(0.04)
-    assert sum(row["Other CPU"] for row in cpu) == pytest.approx(0.16)
     waits = drawn(client, "wait_ranking", grouping=grouping, at=at)
     assert sum(row["Dispatched CPU"] for row in waits) == pytest.approx(180)
     assert sum(row["Disk"] for row in waits) == pytest.approx(36)
@@ -308,8 +305,8 @@ def test_a_board_of_one_system_begins_with_one_that_has_its_counters(client: Cli
     assert THREE in listed("cf-system")
     with_jobs = [listed("cf-job").index(system) for system in (FOUR, THREE)]
     assert listed("cf-job").index("AIX") > max(with_jobs), "its jobs have no logical I/O, no waits and no groups"
-    assert listed("cf-waits")[0] == THREE, "the others have no waits"
-    assert sorted(listed("cf-waits")) == sorted(listed("cf-system")), "the others are there all the same"
+    assert listed("cf-job-ranking")[0] == THREE, "the others have no waits"
+    assert sorted(listed("cf-job-ranking")) == sorted(listed("cf-system")), "the others are there all the same"
 
 
 def test_a_capped_link_stands_below_its_capacity_among_its_neighbours(client: ClickHouse) -> None:
@@ -349,6 +346,36 @@ def test_a_capped_link_stands_below_its_capacity_among_its_neighbours(client: Cl
     assert spells == [("09:00", "09:30", "OK"), ("09:30", "10:00", "CAPPED")]
     [found] = drawn(client, "verdict_list")
     assert (found["System"], found["from_ms"]) == (FOUR, clicked(BEGIN - timedelta(minutes=15)))
+
+
+def test_at_a_limit_are_those_whose_newest_state_it_is(client: ClickHouse) -> None:
+    """One was capped and is not any more, in one bucket; one is, since before the last bucket; one is and was not."""
+    courses = {"WAS": ("CAPPED", "CAPPED", "OK"), "IS": ("CAPPED", None, None), "BEGAN": ("OK", "OK", "CAPPED")}
+    judged = {
+        "rule": "roce_cap",
+        "entity_type": "nrg",
+        "stale": False,
+        "reason": "r",
+        "evidence": "{}",
+        "parameters": "p",
+    }
+    for entity, states in courses.items():
+        for ts, state in zip(QUARTERS[1:], states, strict=True):
+            if state:
+                row = stamped(ts, system="LIMITED", entity=entity, state=state, since=ts.isoformat(), **judged)
+                insert(client, "verdict", row)
+    assert [row["Value"] for row in drawn(client, "limited", "LIMITED", bucket_s=1800)] == [1, 2]
+    assert [row["Value"] for row in drawn(client, "limited", "LIMITED", bucket_s=3600)] == [2]
+
+
+def test_figures_on_top_of_a_ranking_are_of_the_ranked_interval(client: ClickHouse) -> None:
+    tile = panel(charts()["logical_io_now"], boards()["cf-logical-io"])["targets"][0]["rawSql"]
+    range_, chosen = Range(BEGIN, QUARTERS[-1], 900), {"system": (FOUR,), "grouping": "job"}
+    newest = {row["time"]: row["Value"] for row in client.rows(expand(tile, range_, {**chosen, "at": ""}))}
+    assert len(newest) == len(QUARTERS)
+    for end, (time, value) in zip(QUARTERS, newest.items(), strict=True):
+        [*_, last] = client.rows(expand(tile, range_, {**chosen, "at": within(end)}))
+        assert (last["time"], last["Value"]) == (time, value)
 
 
 def test_the_fleet_lists_every_system_with_what_is_known_of_it(client: ClickHouse) -> None:

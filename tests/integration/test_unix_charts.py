@@ -129,7 +129,7 @@ def test_a_recording_of_linux_fills_its_board(admin: ClickHouse, name: str) -> N
         *((name, NJMON) for name in ("linux_numa", "unix_inodes", "unix_disk_read_service", "linux_dirty")),
         *((name, LINUX) for name in ("unix_disk_groups", "unix_disk_group_size", "linux_interrupts")),
         *((name, AIX) for name in ("aix_volume_groups", "aix_aio", "aix_top_io", "unix_disk_wait", "aix_pool")),
-        *((name, AIX) for name in ("config_glance", "config_recorder", "config_partition", "config_disks")),
+        *((name, AIX) for name in ("config_glance", "config_disks")),
     ],
 )
 def test_what_few_recordings_have_is_drawn_where_they_do(admin: ClickHouse, name: str, system: str) -> None:

@@ -113,7 +113,7 @@ def report(figures: int = 30) -> Report:
         (known["logical_io_by_group"], long(jobs), 12),
         (known["wait_ranking"], ranked(known["wait_ranking"], jobs[:-1]), 12),
         (known["wait_signature"], wide(known["wait_signature"]), 24),
-        (known["cpu_busy"], wide(known["cpu_busy"]), 12),
+        (known["unix_cpu"], wide(known["unix_cpu"]), 12),
         (known["disk_response"], wide(known["disk_response"]), 12),
         (known["link_share"], wide(known["link_share"]), 12),
     ]
@@ -123,7 +123,7 @@ def report(figures: int = 30) -> Report:
         again = number // len(made)
         places.append(PlacedFigure(figure(chart, result, f"{chart.name}_{again}" if again else ""), width))
     cut = [places[at : at + len(made)] for at in range(0, len(places), len(made))]
-    uids = ["cf-fleet", "cf-logical-io", "cf-waits", "cf-disks"]
+    uids = ["cf-fleet", "cf-logical-io", "cf-job-ranking", "cf-disks"]
     sections = [
         Section(boards()[uid], [("Group by", "generic job")], [BoardRow("Over time", part)])
         for uid, part in zip(uids, cut, strict=False)

@@ -12,6 +12,13 @@ from tempfile import TemporaryDirectory
 from counterflow.dashboards.definition import boards
 from tests.support.browser import Page, browser
 
+QUESTIONS = {
+    "question-mirroring": "cf-logical-io",
+    "question-capped": "cf-mirror",
+    "question-ceiling": "cf-db2-logging",
+    "question-limits": "cf-system",
+}
+"""Boards whose first screen answers a question, by the name of its picture."""
 CHARTS = ("logical_io", "cap_verdict", "log_rate", "disk_response")
 WIDTH, SCALE = 460, 2
 """CSS pixels of the window, so that two stand beside each other in a README; device pixels of each."""
@@ -51,7 +58,7 @@ OF_BOARD = """(() => {
 
 
 def take(report: Path, folder: Path) -> None:
-    """Write pictures to `folder`: each chart, named as it is, the boards that answer a question, and the first page."""
+    """Write pictures to `folder`: charts, the first screens that answer a question, and the first page."""
     folder.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as profile, browser(Path(profile)) as page:
         page.call("Emulation.setDeviceMetricsOverride", width=WIDTH, height=1200, deviceScaleFactor=SCALE, mobile=False)
@@ -60,13 +67,13 @@ def take(report: Path, folder: Path) -> None:
             (folder / f"{name}.png").write_bytes(_clip(page, page.evaluate(WHERE % name)))
         page.size(BOARD_WIDTH)
         page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
-        for board in (board for board in boards().values() if board.question):
+        for picture, uid in QUESTIONS.items():
+            first = boards()[uid].rows[0]
             page.open(report.absolute(), until=DRAWN)
-            widths = {place.chart: place.width for row in board.rows for place in row.panels}
-            page.evaluate(f"{ALONE}({json.dumps(board.title)}, {json.dumps(widths)})")
+            widths = {place.chart: place.width for place in first.panels}
+            page.evaluate(f"{ALONE}({json.dumps(first.title)}, {json.dumps(widths)})")
             time.sleep(SETTLED_S)
-            picture = _clip(page, page.evaluate(OF_BOARD))
-            (folder / f"{board.uid.removeprefix('cf-')}.png").write_bytes(picture)
+            (folder / f"{picture}.png").write_bytes(_clip(page, page.evaluate(OF_BOARD)))
         page.call("Emulation.setEmulatedMedia", features=[])
         page.size(*FIRST_PAGE)
         page.open(report.absolute(), until=DRAWN)

@@ -250,3 +250,11 @@ sources:
             (tmp_path / name).write_text(content)
         with pytest.raises(CounterflowError, match=problem):
             CliRunner().invoke(command, [str(path)], catch_exceptions=False)
+
+
+def test_another_machine_may_send_only_where_the_configuration_allows_it() -> None:
+    text = "agent_id: a\nkafka: {bootstrap: b}\nsources: [{kind: listen, name: n, address: '0.0.0.0:8181'%s}]\n"
+    [mistake] = mistakes(text % "")
+    assert mistake.where == "sources[0].address"
+    assert "in_clear: true" in mistake.what
+    assert isinstance(check(text % ", in_clear: true"), Config)

@@ -37,9 +37,8 @@ def framed(
     frames: Frames[int] = Frames("agent-1")
     frames.clear(seq)
     frames.collected_at = "2026-11-20T10:00:02.125Z"
-    for number, record in enumerate(records):
-        frames.add(record, run, number)
-    found = list(frames.drain())
+    found = [one for number, record in enumerate(records) for one in frames.add(record, run, number)]
+    found += frames.drain()
     messages = [one for one in found if isinstance(one, Framed)]
     bodies = [orjson.loads(one.message.value) for one in messages]
     for one, body in zip(messages, bodies, strict=True):
@@ -86,8 +85,7 @@ def test_what_waits_is_bounded_in_groups_and_in_rows() -> None:
     for number in range(200):
         for name in range(1 if number < 100 else 1_000):
             ts = f"2026-11-20T{number // 60:02}:{number % 60:02}:00Z"
-            frames.add(Record("disk", disk(ts=ts, disk=f"d{name}")), None, None)
-            found += frames.full()
+            found += frames.add(Record("disk", disk(ts=ts, disk=f"d{name}")), None, None)
             added += 1
         assert added - sum(one.rows for one in found if isinstance(one, Framed)) <= 30_000
         assert number + 1 - len(found) <= 64
@@ -186,8 +184,8 @@ def test_a_table_does_not_wait_and_rows_of_its_instant_have_a_frame_of_their_own
     frames: Frames[int] = Frames("agent-1")
     numbered = []
     for number, item in enumerate((Record("disk", disk(disk="c")), table(disk=("a", "b")), table(disk=("d",)))):
-        frames.add(item, None, number)
-        numbered += [(orjson.loads(one.message.value), one.place) for one in frames.full() if isinstance(one, Framed)]
+        found = frames.add(item, None, number)
+        numbered += [(orjson.loads(one.message.value), one.place) for one in found if isinstance(one, Framed)]
     assert [(frame["disk"], frame["seq"], place) for frame, place in numbered] == [(["a", "b"], 1, 1), (["d"], 3, 2)]
     (last,) = frames.drain()
     assert isinstance(last, Framed)

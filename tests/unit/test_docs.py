@@ -19,10 +19,10 @@ from counterflow.cli import cli
 from counterflow.collectors.agent.config import Config
 from counterflow.collectors.formats import formats
 from counterflow.dashboards.definition import Chart, looks
-from counterflow.dashboards.legible import chart_problems
 from counterflow.schemas.definition import datasets
 from docs.generators.formats import pages, readme
 from docs.generators.hooks import linked
+from tests.support.legible import chart_problems
 from tests.support.pages import REPOSITORY, Block, agrees, blocks, commands, sessions, words
 
 WITHOUT_SERVICES = ("agent", "look", "rules", "study")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from counterflow.collectors.agent.config import Commit, Config, check, load
+from counterflow.collectors.agent.config import Commit, Config, SpoolFolder, check, load
 from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.agent.publisher import Publisher
 from counterflow.collectors.agent.runner import Runner
@@ -94,7 +94,7 @@ def agent(dds: Dds, broker: Broker, tmp_path: Path) -> StartAgent:
     """Return what runs an agent with one source within `with`, in a thread, and gives its metrics."""
 
     @contextmanager
-    def running(password: str = PASSWORD, **options: Any) -> Iterator[Metrics]:
+    def running(password: str = PASSWORD, *, on_disk: bool = False, **options: Any) -> Iterator[Metrics]:
         (tmp_path / "password").write_text(password + "\n")
         ca = str(dds.authority.authority if dds.authority else "")
         connection = {"url": dds.url, "user": USER, "password": {"file": "password"}, "ca": ca}
@@ -102,7 +102,8 @@ def agent(dds: Dds, broker: Broker, tmp_path: Path) -> StartAgent:
         config = {"agent_id": "a", "kafka": {"bootstrap": "b"}, "sources": [source | options]}
         (tmp_path / "agent.yaml").write_text(yaml.safe_dump(config))
         stop, systems = Event(), load(tmp_path / "agent.yaml").systems
-        runner = Runner(Publisher(KAFKA, "a", stop), "a", Commit(), stop, systems=systems)
+        spool = SpoolFolder(path=tmp_path / "spool") if on_disk else None
+        runner = Runner(Publisher(KAFKA, "a", stop), "a", Commit(), stop, systems=systems, spool=spool)
         thread = Thread(target=runner.run, args=([], 0.02))
         thread.start()
         try:
@@ -280,6 +281,28 @@ def test_another_process_continues_after_what_is_committed(dds: Dds, broker: Bro
         dds.intervals = 2
         until(lambda: len(shares(broker)) > 1)
     assert shares(broker) == [("01:01", 1), ("01:02", 2)]
+
+
+@pytest.mark.parametrize("on_disk", [False, True])
+def test_an_answer_whose_transaction_is_lost_is_published_again_and_once(
+    dds: Dds, broker: Broker, agent: StartAgent, on_disk: bool
+) -> None:
+    """Every third commit is lost, and the agent is replaced."""
+    broker.lose = lambda number: number % 3 == 0  # a restart commits, too
+    dds.intervals = 0
+    with agent(on_disk=on_disk) as metrics:
+        for n in range(1, 4):
+            dds.intervals = n
+            until(lambda: len(shares(broker)) >= n)  # noqa: B023 - used up here
+        until(lambda: len(rows(broker, "job")) >= 3)
+        lost = metrics.registry.get_sample_value("counterflow_agent_rewinds_total")
+    with agent(on_disk=on_disk):
+        dds.intervals = 4
+        until(lambda: len(shares(broker)) >= 4 and len(rows(broker, "job")) >= 4)
+    assert lost
+    assert shares(broker) == [(f"01:0{n}", n) for n in range(1, 5)]
+    assert [job["gcp_ms"] for job in rows(broker, "job")] == [1, 2, 3, 4]
+    assert [row["seq"] for row in broker.rows("a")] == list(range(1, len(broker.rows("a")) + 1))
 
 
 def test_no_data_is_reported_once_and_the_interval_is_read_when_it_comes(

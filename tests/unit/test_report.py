@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from counterflow.dashboards.colour import faint
 from counterflow.dashboards.definition import Chart, charts, looks
 from counterflow.dashboards.frames import Column, Result
 from counterflow.dashboards.macros import Range
@@ -20,6 +19,7 @@ from counterflow.dashboards.report.series import palette
 from counterflow.dashboards.report.specs import ShadedSpell
 from counterflow.dashboards.report.words import figure as worded
 from counterflow.dashboards.report.words import headed, length, plain, sparkline
+from tests.support.colour import faint
 from tests.support.reports import (
     BEGIN,
     END,

@@ -86,9 +86,7 @@ def _partitions(
         changes_s=rows_s,
         subtype="D",
     )
-    applied = Jobs(
-        "QDBMSRVR", jobs // 4, "QUSER", "QUSRWRK", TARGET_S_PER_ROW * rows_s, reads_for_update_s=0.0, subtype="J"
-    )
+    applied = Jobs("QDBMSRVR", jobs // 4, "QUSER", "QUSRWRK", TARGET_S_PER_ROW * rows_s, subtype="J")
     source, target, sender, receiver = flows
     rest = 100 - capacity_pct
     return (

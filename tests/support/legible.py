@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from counterflow.dashboards.build import dashboard
-from counterflow.dashboards.colour import alike, faint
-from counterflow.dashboards.definition import Board, Chart, Looks, PrometheusChart, boards, drawings, looks
-from counterflow.dashboards.tables import too_wide
+from counterflow.dashboards.definition import Board, Chart, Drawing, Looks, PrometheusChart, boards, drawings, looks
+from counterflow.dashboards.tables import width_px
+from tests.support.colour import alike, faint
 
 SCREEN = 21
 """Height below Grafana's bars and the variables in a window of 1,600 x 1,000, in units of about 38 pixels."""
@@ -28,8 +28,6 @@ def illegible() -> Iterator[tuple[str, str]]:
         for name in board.drawings:
             for problem in chart_problems(drawings()[name], looks()):
                 yield uid, f"`{name}`: {problem}"
-        if board.question and (found := height(board)) > SCREEN:
-            yield uid, f"it is {found} units high, and a screen of 1,600 x 1,000 pixels has {SCREEN}"
         if (found := seen_first(board)) > MOST:
             yield (
                 uid,
@@ -40,12 +38,6 @@ def illegible() -> Iterator[tuple[str, str]]:
         for place in (place for row in board.rows for place in row.panels):
             for problem in too_wide(drawings()[place.chart], place.width):
                 yield uid, f"`{place.chart}`: {problem}"
-
-
-def height(board: Board) -> int:
-    """Return how high a board is, in the units of its panels."""
-    shown = [one for one in dashboard(board)["panels"] if one["type"] != "row" or not one["collapsed"]]
-    return max((one["gridPos"]["y"] + one["gridPos"]["h"] for one in shown), default=0)
 
 
 def seen_first(board: Board) -> int:
@@ -100,3 +92,25 @@ def chart_problems(chart: Chart | PrometheusChart, found: Looks) -> Iterator[str
             yield f"{name}: limits are dashed and have the colour `limit`, and nothing else is or has"
     plain = [one.colour for one in drawn.values() if one.colour and not one.dashed and one.colour not in found.themed]
     yield from alike(found.colours[colour] for colour in plain if colour not in found.documented)
+
+
+LAPTOP_PX = 1280
+"""The narrowest window in which every column of a table is to be seen, with Grafana's menu closed."""
+_MARGINS_PX, _COLUMNS = 64, 24
+
+
+def room_px(columns: int) -> int:
+    """Return the width of a table in a panel of so many of the 24 columns, in the narrowest window."""
+    return (LAPTOP_PX - _MARGINS_PX) * columns // _COLUMNS
+
+
+def too_wide(chart: Drawing, columns: int) -> Iterator[str]:
+    """Yield a problem where the columns of a table need more width than there is."""
+    if chart.shape != "table":
+        return
+    needed = sum(width_px(chart, name) for name in chart.series)
+    if needed > room_px(columns):
+        yield (
+            f"its columns need {needed} pixels of {room_px(columns)}: shorten headings, leave columns out, set `chars`,"
+            " or give it more columns of the board"
+        )

@@ -1,8 +1,7 @@
 """Whether colours can be seen and distinguished: contrast, and distance for eyes with and without colour blindness.
 
 Sources: contrast, WCAG 2.2 (1.4.11, 3:1 for graphics); distance, OKLab (Ottosson, 2020); colour blindness, the matrices
-of severity 1.0 of Machado, Oliveira and Fernandes (2009). Own code for these three formulas: a library of colours
-(coloraide) would be one more dependency of every report.
+of severity 1.0 of Machado, Oliveira and Fernandes (2009).
 """
 
 from __future__ import annotations

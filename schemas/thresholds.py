@@ -1,0 +1,58 @@
+"""The thresholds of figures, `thresholds.yaml`, and the definitions that name them instead of a number."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+import yaml
+
+from counterflow.base.strict import Strict
+
+
+class Threshold(Strict):
+    """From which value on a figure deserves a look (`watch`), and from which it limits the system (`limit`).
+
+    The unit ends the figure's name. `source` is the document, or the statement that there is none.
+    """
+
+    source: str
+    watch: float | None = None
+    limit: float | None = None
+
+    def at(self, level: str) -> float:
+        """Return the value of a level, `watch` or `limit`.
+
+        Raises
+        ------
+        ValueError : the figure has no such level.
+        """
+        value = {"watch": self.watch, "limit": self.limit}[level]
+        if value is None:
+            raise ValueError(f"it has no `{level}`")
+        return value
+
+
+@cache
+def thresholds() -> dict[str, Threshold]:
+    """Return every threshold by the name of its figure."""
+    written = yaml.safe_load((Path(__file__).parent / "thresholds.yaml").read_text(encoding="utf-8"))
+    return {name: Threshold.model_validate(fields) for name, fields in written.items()}
+
+
+def with_thresholds(text: str) -> str:
+    """Return a definition with a number for each `<figure.level>`, or `<figure.level/1000>` in another unit.
+
+    Raises
+    ------
+    ValueError : names the figure or level that `thresholds.yaml` does not have.
+    """
+
+    def number(found: re.Match[str]) -> str:
+        figure, level, divisor = found.groups()
+        if figure not in thresholds():
+            raise ValueError(f"<{figure}.{level}>: thresholds.yaml has no such figure")
+        return f"{thresholds()[figure].at(level) / int(divisor or 1):.12g}"
+
+    return re.sub(r"<(\w+)\.(watch|limit)(?:/(\d+))?>", number, text)
