@@ -1,0 +1,55 @@
+"""The lander's loop, against the broker that librdkafka brings along for tests: inserts fail, and memory is full."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Sequence
+from unittest.mock import patch
+
+from confluent_kafka import Producer
+
+from counterflow.base.kafka import Kafka
+from counterflow.pipelines.landing import lander as landing
+from counterflow.pipelines.landing.batch import Limits
+from counterflow.pipelines.landing.lander import Lander
+from counterflow.pipelines.landing.writer import Writer
+from counterflow.schemas.definition import datasets
+from tests.property.test_landing import Server, a_frame
+
+TOPIC = datasets()["disk"].topic
+COUNT = 400
+
+
+class OneAtATime(Server):
+    """The lander inserts two batches at a time."""
+
+    lock = threading.Lock()
+
+    def post(self, sql: str, body: Sequence[bytes], settings: dict[str, object]) -> bytes:
+        with self.lock:
+            return super().post(sql, body, settings)
+
+
+def test_every_row_lands_or_is_a_dead_letter_through_failures_with_memory_full() -> None:
+    chance = random.Random(3)
+    broker = Producer({"test.mock.num.brokers": 1, "log_level": 0})
+    [address] = [f"{one.host}:{one.port}" for one in broker.list_topics(TOPIC, timeout=10).brokers.values()]
+    poison = [[chance.random() < 0.01 for _ in range(chance.choice((1, 2, 5)))] for _ in range(COUNT)]
+    producer = Producer({"bootstrap.servers": address, "log_level": 0})
+    for number, bad in enumerate(poison):
+        producer.produce(TOPIC, a_frame(100 * number, bad), partition=number % 4)
+    assert producer.flush(10) == 0
+
+    server = OneAtATime(chance, 0.1)
+    server.left = 8
+    tables = {TOPIC: "disk"}
+    with patch.object(landing, "_HELD", 2_000):
+        lander = Lander(Kafka(bootstrap=address), "one", Writer(server, tables), tables, Limits(7, pause_s=0.01), 1.0)  # type: ignore[arg-type]
+        lander.run(threading.Event(), until_caught_up=True)
+
+    good = {100 * number + place for number, bad in enumerate(poison) for place, is_bad in enumerate(bad) if not is_bad}
+    assert server.left < 8, "some inserts failed"
+    assert {row["seq"] for row in server.tables["disk"].values()} == good
+    assert len(server.tables["deadletter"]) == sum(map(sum, poison)) > 0
+    assert lander.problems() == []
