@@ -217,7 +217,8 @@ class _Judge:
             else:
                 columns[judged.name] = [None if at in nulls else value for at, value in enumerate(values)]
         shares = {name: [*columns[name]] for name in _shares(table.dataset) if name in columns}
-        for at in range(table.rows if shares else 0):
+        wholes = [sum(filter(None, each)) for each in zip(*shares.values(), strict=True)]
+        for at in (at for at, whole in enumerate(wholes) if whole > 100):
             row = {**shared, **{name: found[at] for name, found in columns.items()}}
             if (beyond := _beyond_the_whole(table.dataset, row)) is not None:
                 faults.append(f"{_place(table.dataset, row)}: {beyond}")

@@ -18,8 +18,8 @@ STORIES = ("sriov-story", "log-ceiling-story", "end-of-day-story", "q-replicatio
 WITHOUT_DATA = {
     # no anomaly, no refusal, nothing lacking
     *("data_quality", "data_quality_by_file", "dead_letters", "provisional_results", "slow_disk_intervals"),
-    # no files that jobs open
-    "file_opens",
+    # no files that jobs open, no asynchronous I/O of jobs
+    *("file_opens", "physical_io_by_job"),
     # no commits, no accounting codes, no time in SQL
     *("changes_per_commit", "cpu_by_accounting_code", "sql_share_of_cpu"),
     # no locks of single jobs, no job that inserts what it reads, none that changes rows alone
