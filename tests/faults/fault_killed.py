@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from counterflow.stack import lifecycle, supervision
-from tests.faults.folders import Folder
+from tests.faults.folders import Folder, audited
 from tests.faults.line import PARTS, Line
 from tests.support.agents import until
 
@@ -67,12 +67,13 @@ def test_killed_at_random(line: Line, tmp_path: Path, request: pytest.FixtureReq
             if number % 25 == 24:
                 line.back()
         line.back()
-        until(lambda: all(found.state == "running" for found in lifecycle.status(line.stack)), 180)
         for folder in folders:
             folder.wait()
-        until(lambda: all(folder.counted() == folder.written() for folder in folders), 180)
-        right = {"pending": 0, "lost": 0, "wrong": 0}
-        until(lambda: [folder.account() for folder in folders] == [right] * len(folders), 300)
+    until(lambda: all(found.state == "running" for found in lifecycle.status(line.stack)), 180)
+    written = {folder.name: folder.written() for folder in folders}
+    until(lambda: {name: line.counted(name) for name in written} == written, 180, every_s=1)
+    right = {name: {"pending": 0, "lost": 0, "wrong": 0} for name in written}
+    until(lambda: audited(line, written) == right, 300, every_s=1)
     assert line.oracle().right
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 from typing import Self
@@ -70,18 +71,6 @@ class Folder:
         }
         return collections.Counter(str(dataset) for dataset, *_ in keys)
 
-    def counted(self) -> collections.Counter[str]:
-        """Count the rows of its systems that queries find, by dataset."""
-        return self.line.counted(self.name)
-
-    def account(self) -> dict[str, int]:
-        """Return what the audit reports of its records, and the wrong results of its days."""
-        times = ("--from", f"{BEGIN}", "--to", f"{BEGIN.replace(day=BEGIN.day + DAYS)}")
-        run = self.line.counterflow("audit", *times, "--grace", "0", "--json", timeout_s=300)
-        report = orjson.loads(run.stdout)
-        [ours] = [agent for agent in report["agents"] if agent["agent_id"] == self.name]
-        return {**{name: ours[name] for name in ("pending", "lost")}, "wrong": report["results_wrong"]}
-
     def _publish(self) -> None:
         command = [sys.executable, "-m", "counterflow", "publish", str(self.path), "--agent-id", self.name]
         environment = {**os.environ, **self.line.stack.environment}
@@ -92,3 +81,15 @@ class Folder:
             if self._process.wait() == 0:
                 return
             time.sleep(1)
+
+
+def audited(line: Line, names: Collection[str]) -> dict[str, dict[str, int]]:
+    """Return what one audit of the folders' days reports of each of these agents, and the days' wrong results."""
+    times = ("--from", f"{BEGIN}", "--to", f"{BEGIN.replace(day=BEGIN.day + DAYS)}")
+    report = orjson.loads(line.counterflow("audit", *times, "--grace", "0", "--json", timeout_s=300).stdout)
+    of_results = {"wrong": report["results_wrong"]}
+    return {
+        agent["agent_id"]: {"pending": agent["pending"], "lost": agent["lost"], **of_results}
+        for agent in report["agents"]
+        if agent["agent_id"] in names
+    }

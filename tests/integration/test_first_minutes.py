@@ -6,7 +6,6 @@ import os
 import shutil
 import socket
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,17 +15,14 @@ from counterflow.stack import preflight
 from counterflow.stack.install import install
 from counterflow.stack.settings import StackSettings
 from tests.conftest import free_settings
+from tests.support.command_line import run
 
 MUCH = 1 << 60
 
 
 def up(settings: StackSettings, **environment: str) -> subprocess.CompletedProcess[str]:
     named = {f"COUNTERFLOW_{name.upper()}": str(port) for name, port in settings.ports.items()}
-    named |= {"COUNTERFLOW_HOME": str(settings.home), "COUNTERFLOW_PARTS": str(settings.parts)}
-    command = [sys.executable, "-m", "counterflow", "up"]
-    return subprocess.run(
-        command, env={**os.environ, **named, **environment}, capture_output=True, text=True, timeout=60, check=False
-    )
+    return run("up", **{**settings.environment, **named, **environment})
 
 
 def test_all_that_is_missing_is_named_at_once(tmp_path: Path) -> None:
@@ -44,8 +40,27 @@ def test_all_that_is_missing_is_named_at_once(tmp_path: Path) -> None:
     assert f"JAVA_HOME is {tmp_path}, where there is no bin/java" in done.stderr
     assert f"port {settings.kafka_port} (kafka) is taken by pid {os.getpid()}" in done.stderr
     assert f"port {settings.flink_port} (flink) is taken by pid {os.getpid()}" in done.stderr
+    assert "--kafka-port" in done.stderr
+    assert "COUNTERFLOW_KAFKA_PORT" in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "parts").exists()
+
+
+def test_a_java_that_is_too_old_is_reported_in_one_sentence(tmp_path: Path) -> None:
+    java = tmp_path / "bin/java"
+    java.parent.mkdir()
+    java.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\" 2019-01-15' >&2\n")
+    java.chmod(0o755)
+    done = up(free_settings(tmp_path / "home", tmp_path / "parts"), JAVA_HOME=str(tmp_path))
+    assert done.returncode == 1
+    needed = f'Java 17 or newer is needed; {java} reports: openjdk version "11.0.2" 2019-01-15'
+    assert done.stderr == f"error: {needed}\nhint: unset JAVA_HOME\n"
+
+
+def test_an_invalid_port_is_reported_in_one_sentence(tmp_path: Path) -> None:
+    done = up(free_settings(tmp_path / "home", tmp_path / "parts"), COUNTERFLOW_FLINK_PORT="many")
+    assert done.returncode == 2
+    assert "error: COUNTERFLOW_FLINK_PORT is 'many'" in done.stderr
 
 
 def test_disk_and_memory_are_compared_with_what_the_stack_takes(tmp_path: Path) -> None:

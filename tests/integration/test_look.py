@@ -14,7 +14,6 @@ import struct
 import subprocess
 import sys
 import termios
-import time
 import zipfile
 from collections import Counter
 from datetime import date, datetime, timedelta
@@ -26,6 +25,7 @@ import pyarrow.parquet
 import pytest
 
 from tests.golden.cases import golden
+from tests.support.agents import until
 from tests.support.command_line import run
 from tests.support.recordings import RECORDINGS
 
@@ -410,21 +410,25 @@ def test_export_writes_parquet_of_counters_and_results(tmp_path: Path) -> None:
 
 
 def test_an_export_that_does_not_fit_is_reported_and_leaves_the_earlier_one(tmp_path: Path) -> None:
-    """`job.parquet` takes more than the 40 kB that a file of this process may have; other files take less."""
+    """`job.parquet` takes more than 40 kB; other files take less."""
     kept, out = tmp_path / "kept", tmp_path / "out"
-    words = ["look", str(AIX), "--keep", str(kept), "--export", str(out)]
+    words = ("look", AIX, "--keep", kept, "--export", out)
     assert counterflow(*words, home=tmp_path).returncode == 0
     assert (out / "job.parquet").stat().st_size > 40_000
     before = {path: path.stat().st_ino for path in out.iterdir()}
-    limited = "import resource; from counterflow.cli import main; "
-    limited += "resource.setrlimit(resource.RLIMIT_FSIZE, (40_000, 40_000)); main()"
-    done = subprocess.run(
-        [sys.executable, "-c", limited, *words], capture_output=True, text=True, timeout=120, check=False
-    )
-    assert done.returncode == 2, done.stderr
-    assert f"error: {out}: File too large\nhint: " in done.stderr
-    assert "Traceback" not in done.stderr
+    assert f"error: {out}: File too large\nhint: " in refused_on_a_full_disk(40_000, *words)
     assert {path: path.stat().st_ino for path in out.iterdir()} == before
+
+
+def refused_on_a_full_disk(most_bytes: int, *arguments: object) -> str:
+    """Run a command that may write no file of more bytes: writes fail as on a full disk. Return its messages."""
+    limited = "import resource; from counterflow.cli import main; "
+    limited += f"resource.setrlimit(resource.RLIMIT_FSIZE, ({most_bytes}, {most_bytes})); main()"
+    command = [sys.executable, "-c", limited, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stderr
 
 
 @pytest.mark.parametrize(
@@ -511,39 +515,14 @@ def test_a_folder_for_temporary_files_that_takes_none_is_passed_over(
     assert (done.returncode, done.stdout != "") == (0, True), done.stderr
 
 
-def test_a_full_disk_is_reported_in_one_sentence(tmp_path: Path) -> None:
-    """Files of at most 20 kB, by a limit of the process: writes fail as on a full disk."""
-    limited = "import resource, sys; from counterflow.cli import main; "
-    limited += (
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000)); sys.argv[1:] = ['look', *sys.argv[1:]]; main()"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", limited, "look", str(AIX), "--out", str(tmp_path)],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 2, done.stderr
-    assert "File too large" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
 def test_a_list_of_files_that_does_not_fit_leaves_the_folder_usable(tmp_path: Path) -> None:
-    """The paths take more than the 100 kB that a file of this process may have; other files take less."""
+    """The paths take more than 100 kB; other files take less."""
     kept, files = tmp_path / "kept", tmp_path.joinpath("files", *("deep" * 50 for _ in range(15)))
     files.mkdir(parents=True)
     for number in range(40):
         (files / f"{number}.nmon").write_bytes(LINUX.read_bytes()[:30_000])
-    words = ["look", str(files), "--keep", str(kept)]
-    limited = "import resource; from counterflow.cli import main; "
-    limited += "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)); main()"
-    done = subprocess.run(
-        [sys.executable, "-c", limited, *words], capture_output=True, text=True, timeout=120, check=False
-    )
-    assert done.returncode == 2
-    assert "File too large\nhint: " in done.stderr
-    assert "Traceback" not in done.stderr
+    words = ("look", files, "--keep", kept)
+    assert "File too large\nhint: " in refused_on_a_full_disk(100_000, *words)
     again = counterflow(*words, home=tmp_path)
     assert again.returncode == 0, again.stderr
     assert again.stdout.startswith("40 files read; ")
@@ -555,40 +534,40 @@ def test_a_list_of_files_that_does_not_fit_leaves_the_folder_usable(tmp_path: Pa
 
 
 def test_a_report_that_does_not_fit_is_reported_with_its_folder(tmp_path: Path) -> None:
-    """The page takes more than the 200 kB that a file of this process may have."""
+    """The page takes more than 200 kB."""
     kept, out = tmp_path / "kept", tmp_path / "out"
     assert counterflow("look", LINUX, "--keep", kept, home=tmp_path).returncode == 0
-    limited = "import resource; from counterflow.cli import main; "
-    limited += "resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000)); main()"
-    words = ["report", "--on", str(kept), "--out", str(out), "--no-pictures"]
-    done = subprocess.run(
-        [sys.executable, "-c", limited, *words], capture_output=True, text=True, timeout=120, check=False
-    )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"error: {out}: File too large\nhint: --out names another folder\n"
+    message = refused_on_a_full_disk(200_000, "report", "--on", kept, "--out", out, "--no-pictures")
+    assert message == f"error: {out}: File too large\nhint: --out names another folder\n"
 
 
 def test_the_readers_end_when_look_is_terminated(tmp_path: Path) -> None:
-    """Two large recordings are read by two processes, which must end with it."""
+    """Two large recordings are read by two processes, which must end with it.
+
+    They are halted once they are seen, so that neither has read its file before `look` is terminated.
+    """
     for name in ("first", "second"):
         rows = AIX.read_bytes()
         (tmp_path / f"{name}.nmon").write_bytes(rows + b"".join(b"BBBP,%d,note\n" % at for at in range(400_000)))
     environment = {**os.environ, "COUNTERFLOW_HOME": str(tmp_path / "no-home"), "TMPDIR": str(tmp_path)}
     command = [sys.executable, "-m", "counterflow", "look", str(tmp_path)]
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as look:
-        end = time.monotonic() + 60
-        while not (readers := _readers(look.pid)) and time.monotonic() < end:
-            time.sleep(0.05)
+        readers = until(lambda: _readers(look.pid), 60)
+        for reader in readers:
+            reader.suspend()
         look.terminate()
+        for reader in readers:
+            reader.resume()
         assert look.wait(60) == 128 + signal.SIGTERM
-    assert readers
     _, alive = psutil.wait_procs(readers, timeout=30)
     assert not alive
     assert not [path for path in tmp_path.iterdir() if path.name.startswith("counterflow-")]
 
 
 def _readers(pid: int) -> list[psutil.Process]:
-    return [one for one in psutil.Process(pid).children() if "spawn_main" in " ".join(one.cmdline())]
+    with contextlib.suppress(psutil.NoSuchProcess):  # a child that has just ended
+        return [one for one in psutil.Process(pid).children() if "spawn_main" in " ".join(one.cmdline())]
+    return []
 
 
 def test_two_hosts_in_one_file_are_two_systems(tmp_path: Path) -> None:

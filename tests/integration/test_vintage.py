@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,15 +12,14 @@ import pytest
 
 from counterflow.stack import supervision
 from counterflow.stack.settings import StackSettings
+from tests.support.command_line import run
 from tests.support.recordings import RECORDINGS
 
 SAMPLE = RECORDINGS / "linux_16n_plain.nmon"
 
 
 def counterflow(*arguments: object, home: Path) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "COUNTERFLOW_HOME": str(home), "COUNTERFLOW_GRAFANA": "none", "NO_COLOR": "1"}
-    command = [sys.executable, "-m", "counterflow", *map(str, arguments)]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    return run(*map(str, arguments), COUNTERFLOW_HOME=str(home), COUNTERFLOW_GRAFANA="none", NO_COLOR="1")
 
 
 def content(folder: Path) -> dict[str, bytes | None]:

@@ -51,11 +51,11 @@ class AgentProcess:
         assert self.process.returncode == 0, self.log.read_text()
 
 
-def until(condition: Callable[[], Any], seconds: float = 30, log: Path | None = None) -> Any:
+def until(condition: Callable[[], Any], seconds: float = 30, log: Path | None = None, *, every_s: float = 0.1) -> Any:
     deadline = time.monotonic() + seconds
     while not (result := condition()):
         assert time.monotonic() < deadline, log.read_text() if log else "not in time"
-        time.sleep(0.02)
+        time.sleep(every_s)
     return result
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -40,9 +41,13 @@ def run(*words: str, stdin: bytes = b"", **variables: str) -> subprocess.Complet
     with pytest.MonkeyPatch.context() as patched, CliRunner().isolation(_Stdin(stdin)) as (out, err, _):
         patched.setattr(sys, "argv", ["counterflow", *words])
         patched.setattr(os, "environ", others | variables)
+        handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
             main()
             status = 0
         except SystemExit as ended:
             status = int(ended.code or 0)
+        finally:
+            for number, handler in handlers.items():  # commands set their own, with which a test run would not end
+                signal.signal(number, handler)
         return subprocess.CompletedProcess(words, status, out.getvalue().decode(), err.getvalue().decode())
