@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from typing import Any, NamedTuple
-
-import orjson
 
 from counterflow.collectors.records import Reason
 from counterflow.collectors.text.periods import gap, is_gap, missing_between, remembered
@@ -81,12 +80,16 @@ def taken(tree: Mapping[str, Any], clock: Clock, zone: tzinfo, *, is_boot: bool)
     loop = number(stamp.get("snapshot_loop"))
     loop = int(loop) if loop is not None and isinstance(stamp["snapshot_loop"], int) else None
     elapsed, wait = _positive(stamp.get("elapsed")), _positive(stamp.get("snapshot_seconds"))
-    digest = None if loop is not None else hashlib.blake2s(orjson.dumps(tree), digest_size=8).hexdigest()
+    digest = None if loop is not None else hashlib.blake2s(json.dumps(tree).encode(), digest_size=8).hexdigest()
     is_alike = loop is not None or wait is None or digest == clock.digest
     if clock.stamp == iso(written) and loop == clock.loop and is_alike:
         raise UnusableSampleError(Reason.DUPLICATE_ROW, f"the sample before has the same time, {clock.stamp}")
     follows = before is not None and loop == (None if clock.loop is None else clock.loop + 1)
-    notes: list[tuple[Reason, str]] = []
+    notes = [
+        (Reason.OUT_OF_RANGE, f"{name} {stamp[name]} is no length of an interval")
+        for name in ("elapsed", "snapshot_seconds")
+        if (number(stamp.get(name)) or 0) < 0
+    ]
     if is_boot:
         notes.append((Reason.RESTARTED, "the system was started again since the sample before"))
         follows = False
