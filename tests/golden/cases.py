@@ -1,6 +1,13 @@
 """Golden cases: what a format yields from an input, as text: `cases/<subject>.case` in the folder of the format.
 
     zone: Europe/Berlin
+
+    == not_a_number
+    INTNUM,DTETIM,...
+    1,"260714001500",...
+    ----
+    ...
+
     == restarted
     system: SYSA
     -- QAPMDISK.csv (CRLF) --
@@ -14,12 +21,12 @@
     reject reason=negative_delta line=2 detail="1 fields of 'DMP360': DSRDS: -5"
 
 The lines before the first case are the context of all its cases, as YAML: `zone` (UTC unless it is given), and where
-they matter `system`, `date_order`, `at`, `complete`, `columns`. The lines between `== name` and the input are what
-differs for the case; null removes a value.
+they matter `system`, `date_order`, `at`, `complete`, `columns`.
 
-`-- name --` begins a file: the first is the input, others are its neighbours. Their lines are taken as they are. The
-mark says what text does not show: `(CRLF)`, `(no newline at the end)`, both, or `(beside)` for a file that is binary,
-encoded, has control characters or lines such as these: it lies beside the case file as `<case>.<name>`.
+The lines between `== name` and `----` are the input, as it is, unless there is a line `-- name --`. That begins a file:
+the first is the input, others are its neighbours. The lines above the first are what differs for the case; null removes
+a value. The mark says what text does not show: `(CRLF)`, `(no newline at the end)`, both, or `(beside)` for a file that
+is binary, encoded, has control characters or lines such as these: it lies beside the case file as `<case>.<name>`.
 
 Below `----` is what is expected. A line has the dataset and what all its rows of the case share, the lines below have
 the rows: a table with `-` where a value is missing, or an object of JSON each. Rows of `counter`, `config` and
@@ -32,7 +39,11 @@ so are the rejects. A value is JSON; a string without blanks that no other JSON 
       section
       AAA      progname=nmon version=16n
       BBBP     uname=AIX
-    manifest ts=2026-03-02T08:05:00Z system=SYSA source=nmon interval_s=300.0 : disk=12 system_cpu=9
+    counter ts=2026-03-02T08:05:00Z system=SYSA source=nmon interval_s=300.0 section=PROC : Runnable=3.07 Blocked=0
+
+`manifest source=nmon counts disk system_cpu` stands for manifests that count the rows of these datasets at each
+instant, as they are expected; others are written out. Of a reject, the offset of its line is left out, and where nothing
+was kept, the text of that line (line 0 is the whole input). What differs from that is stated, `-` for nothing.
 
 Cases of `advice` are files that no format reads: each yields a reject with the advice.
 """
@@ -41,6 +52,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC
@@ -61,9 +73,13 @@ from counterflow.collectors.sources.wrapped import contents, wrapping
 COLLECTORS = Path(__file__).parents[2] / "collectors"
 FOLDERS = sorted([*COLLECTORS.glob("formats/*/cases"), COLLECTORS / "advice/cases"])
 ADVICE = "advice"
+INPUT = "input"
 CRLF, UNENDED, BESIDE = "CRLF", "no newline at the end", "beside"
 PAIRS = {"counter": ("counter", "value"), "config": ("name", "value"), "manifest": ("counted", "row_count")}
 """The columns of a dataset that stand as `name=value`."""
+FRAME = ("system", "source", "boot_id", "ts", "interval_s")
+"""The columns that the rows of a frame share."""
+_COUNTS = " counts"
 _PAIRS_WIDTH = 160
 _WRITTEN_MISSING = "-"
 _MISSING = object()
@@ -97,7 +113,7 @@ class Case:
 
     @property
     def expected(self) -> list[Row]:
-        return list(_rows(self.text))
+        return list(_rows(self.text, self.input))
 
     def written(self, folder: Path) -> Path:
         """Write the input and its neighbours into a folder; return the path of the input."""
@@ -151,13 +167,16 @@ def exact(row: Row) -> str:
 
 
 def frames(rows: list[Row]) -> dict[tuple[Any, ...], list[str]]:
-    """Group rows as text, in order, by what the rows of one frame share; rejects are under the empty key."""
+    """Group rows as text by what the rows of one frame share; rejects are under the empty key.
+
+    The rows of a frame and the rejects are in order, but for manifests, whose order means nothing.
+    """
     found: dict[tuple[Any, ...], list[str]] = {}
     for row in rows:
         fields = row.get("fields")
-        key = fields and (row["dataset"], *map(fields.get, ("system", "source", "boot_id", "ts", "interval_s")))
+        key = fields and (row["dataset"], *map(fields.get, FRAME))
         found.setdefault(key or (), []).append(exact(row))
-    return found
+    return {key: sorted(texts) if "manifest" in key else texts for key, texts in found.items()}
 
 
 def read(file: Path) -> list[Case]:
@@ -165,20 +184,23 @@ def read(file: Path) -> list[Case]:
 
     Raises
     ------
-    ValueError : a case has no input or no line `----`, or a mark is unknown.
+    ValueError : a case has no line `----`, or a mark is unknown.
     """
-    head, *parts = re.split(r"^== (\S+)\n", file.read_bytes().decode(), flags=re.MULTILINE)
+    head, *parts = re.split(r"^== (\S+)$", file.read_bytes().decode(), flags=re.MULTILINE)
     shared = {"zone": "UTC"} | (yaml.safe_load(head) or {})
     found = []
     for name, part in zip(parts[::2], parts[1::2], strict=True):
         above, line, text = part.partition("\n----\n")
-        own, *files = re.split(r"^-- (\S+?)(?: \((.+)\))? --(?:\n|\Z)", above + "\n" * bool(line), flags=re.MULTILINE)
-        if not line or not files:
-            raise ValueError(f"{file}: {name}: expected a line `-- <name of the input> --`, the input, a line `----`")
+        if not line:
+            raise ValueError(f"{file}: {name}: expected a line `----` below the input")
+        lines = f"{above}\n".removeprefix("\n")
+        own, *files = re.split(r"^-- (\S+?)(?: \((.+)\))? --(?:\n|\Z)", lines, flags=re.MULTILINE)
+        if not files:
+            own, files = "", [INPUT, None, lines]
         given = {key: value for key, value in (shared | (yaml.safe_load(own) or {})).items() if value is not None}
         contents = {
-            called: _content(file.with_name(f"{name}.{called}"), marks or "", lines)
-            for called, marks, lines in zip(files[::3], files[1::3], files[2::3], strict=True)
+            called: _content(file.with_name(f"{name}.{called}"), marks or "", content)
+            for called, marks, content in zip(files[::3], files[1::3], files[2::3], strict=True)
         }
         found.append(Case(file, f"{file.parents[1].name}/{name}", given, contents, text))
     return found
@@ -188,23 +210,61 @@ def write(case: Case, rows: list[Row]) -> None:
     """Write rows into the case file as what is expected of the case."""
     text = case.file.read_bytes().decode()
     name = re.escape(case.name.partition("/")[2])
-    place = re.compile(rf"(?<=^== {name}\n)(.*?\n----\n).*?(\n?)(?=^== \S+\n|\Z)", re.MULTILINE | re.DOTALL)
+    place = re.compile(rf"(?<=^== {name})(\n(?:----\n|.*?\n----\n)).*?(\n?)(?=^== \S+\n|\Z)", re.MULTILINE | re.DOTALL)
 
     def put(found: re.Match[str]) -> str:
-        return found[1] + shown(rows) + ("\n" if found.end() < len(text) else "")
+        return found[1] + shown(rows, case.input) + ("\n" if found.end() < len(text) else "")
 
     case.file.write_bytes(place.sub(put, text, count=1).encode())
 
 
-def shown(rows: list[Row]) -> str:
-    """Return rows as the text of what is expected."""
+def shown(rows: list[Row], content: bytes) -> str:
+    """Return rows as the text of what is expected of an input."""
     kinds: dict[str, list[Row]] = {}
     for row in rows:
         if "fields" in row:
             kinds.setdefault(row["dataset"], []).append(row["fields"])
+    manifests = kinds.pop("manifest", [])
+    sources = {row["source"] for row in manifests}
+    datasets = [dataset for dataset in kinds if dataset in {row["counted"] for row in manifests}]
+    counted = [exact(row) for source in sources for row in _manifests(rows, source, datasets)]
+    summed_up = len(sources) == 1 and counted and not Counter(counted) - Counter(map(exact, manifests))
+    for text in counted if summed_up else []:
+        manifests.remove(next(row for row in manifests if exact(row) == text))
+    if manifests:
+        kinds["manifest"] = manifests
     lines = [line for dataset, all_fields in kinds.items() for line in _block(dataset, all_fields)]
-    lines += [_stated("reject", row) for row in rows if "fields" not in row]
+    if summed_up:
+        lines.append(" ".join([_stated("manifest", {"source": sources.pop()}) + _COUNTS, *datasets]))
+    for row in rows:
+        if "fields" not in row:
+            implied = _implied(row, content)
+            stated = {name: value for name, value in row.items() if name not in implied or implied[name] != value}
+            lines.append(_stated("reject", stated | dict.fromkeys(implied.keys() - row.keys(), _MISSING)))
     return "".join(f"{line}\n" for line in lines)
+
+
+def _manifests(rows: list[Row], source: str, datasets: list[str]) -> list[Row]:
+    """Return manifests of a source that count the rows of datasets at each instant."""
+    counts: dict[str, tuple[Row, int]] = {}
+    for row in rows:
+        if "fields" in row and row["dataset"] in datasets:
+            frame = {name: row["fields"][name] for name in FRAME if name in row["fields"]}
+            manifest = frame | {"source": source, "counted": row["dataset"]}
+            _, count = counts.get(exact(manifest), (manifest, 0))
+            counts[exact(manifest)] = manifest, count + 1
+    return [manifest | {"row_count": count} for manifest, count in counts.values()]
+
+
+def _implied(reject: Row, content: bytes) -> Row:
+    """Return what a reject of a line has unless it is stated: the offset, and the text of a line that was not kept."""
+    lines = content.split(b"\n")
+    line = reject.get("line")
+    if not isinstance(line, int) or not 0 <= line <= len(lines):
+        return {}
+    offset = sum(len(before) + 1 for before in lines[: max(0, line - 1)])
+    text = (lines[line - 1].removesuffix(b"\r") if line else content).decode("latin-1")
+    return {"byte_offset": offset} | ({"raw": text} if text and reject.get("kept") == "none" else {})
 
 
 @cache
@@ -282,8 +342,23 @@ def _stated(kind: str, values: Row) -> str:
     return " ".join([kind, *(f"{name}={_written(value)}" for name, value in values.items())])
 
 
-def _rows(text: str) -> Iterator[Row]:
-    """Yield the rows of what `shown` wrote."""
+def _rows(text: str, content: bytes) -> Iterator[Row]:
+    """Yield the rows of what `shown` wrote of an input."""
+    found: list[Row] = []
+    for kind, shared, rest, lines in _blocks(text):
+        if kind == "reject":
+            yield _present((_implied(shared, content) | shared).items())
+        elif rest.startswith(_COUNTS):
+            counted = _manifests(found, shared["source"], rest.removeprefix(_COUNTS).split())
+            yield from ({"dataset": kind, "fields": row} for row in counted)
+        else:
+            rows = list(_of_block(kind, shared, rest, lines))
+            found += rows
+            yield from rows
+
+
+def _blocks(text: str) -> Iterator[tuple[str, Row, str, list[str]]]:
+    """Yield the kind of each block, what its rows share, what stands behind that, and the lines below."""
     blocks: list[list[str]] = []
     for line in filter(None, text.split("\n")):
         if line.startswith("  ") and blocks:
@@ -293,21 +368,23 @@ def _rows(text: str) -> Iterator[Row]:
     for head, *lines in blocks:
         kind = head.partition(" ")[0]
         stated, at = _pairs(head, len(kind))
-        shared, rest = dict(stated), head[at:]
-        unheaded = rest.startswith(" :")
-        if rest and not unheaded:
-            raise ValueError(f"expected `name=value`, not {rest}")
-        if rest.strip(" :"):
-            lines = [rest.removeprefix(" :")]
-        if kind == "reject":
-            yield shared
-        elif not lines:
-            yield {"dataset": kind, "fields": shared}
-        elif lines[0].startswith("  {"):
-            yield from ({"dataset": kind, "fields": shared | json.loads(line)} for line in lines)
-        else:
-            names = [] if unheaded else lines.pop(0).split()
-            yield from _table(kind, shared, names, lines)
+        yield kind, dict(stated), head[at:], lines
+
+
+def _of_block(kind: str, shared: Row, rest: str, lines: list[str]) -> Iterator[Row]:
+    """Yield the rows of a block of a dataset."""
+    unheaded = rest.startswith(" :")
+    if rest and not unheaded:
+        raise ValueError(f"expected `name=value`, not {rest}")
+    if rest.strip(" :"):
+        lines = [rest.removeprefix(" :")]
+    if not lines:
+        yield {"dataset": kind, "fields": shared}
+    elif lines[0].startswith("  {"):
+        yield from ({"dataset": kind, "fields": shared | json.loads(line)} for line in lines)
+    else:
+        names = [] if unheaded else lines.pop(0).split()
+        yield from _table(kind, shared, names, lines)
 
 
 def _table(kind: str, shared: Row, names: list[str], lines: list[str]) -> Iterator[Row]:
@@ -372,6 +449,8 @@ def _plain(word: str) -> Any:
 
 def _written(value: Any) -> str:
     """Write a value so that `_value` reads it."""
+    if value is _MISSING:
+        return _WRITTEN_MISSING
     bare = isinstance(value, str) and re.fullmatch(r'[^\s"\[{]\S*', value) and value.isprintable()
     return value if bare and _plain(value) is value else _json(value)
 

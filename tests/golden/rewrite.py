@@ -17,8 +17,8 @@ def main(*begin: str) -> None:
         if not case.name.startswith(begin or ""):
             continue
         found = case.found()
+        write(case, found)
         if frames(found) != frames(case.expected):
-            write(case, found)
             print(f"{case.file}: {case.name}: {len(found)} records and rejects")
 
 

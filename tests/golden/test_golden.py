@@ -107,13 +107,38 @@ RECORDS = st.one_of(
     st.fixed_dictionaries({"dataset": st.just("disk"), "fields": FIELDS}),
     st.fixed_dictionaries({"dataset": st.just("config"), "fields": st.one_of(FIELDS, PAIRED)}),
 )
+REJECTS = st.fixed_dictionaries(
+    {"reason": LEAVES},
+    optional={
+        "kept": st.sampled_from(["all", "none"]),
+        "line": st.integers(-1, 4),
+        "byte_offset": st.integers(0, 4),
+        "raw": st.sampled_from(["", "a", "b", "a\nb"]),
+    },
+)
 
 
-@given(st.lists(RECORDS), st.lists(st.dictionaries(st.sampled_from(["reason", "detail", "raw"]), LEAVES, min_size=1)))
-def test_what_is_written_is_read_again(records: list[Row], rejects: list[Row]) -> None:
+@given(st.lists(RECORDS), st.lists(REJECTS), st.sampled_from([b"", b"a\nb", b"a\r\n\nb\n"]))
+def test_what_is_written_is_read_again(records: list[Row], rejects: list[Row], content: bytes) -> None:
     rows = [*sorted(records, key=lambda row: str(row["dataset"])), *rejects]
-    again = Case(Path(), "", {}, {}, shown(rows)).expected
+    again = Case(Path(), "", {}, {"input": content}, shown(rows, content)).expected
     assert list(map(exact, again)) == list(map(exact, rows))
+
+
+MANIFESTS = st.builds(
+    lambda fields: {"dataset": "manifest", "fields": {"source": "nmon", "counted": "disk"} | fields},
+    st.fixed_dictionaries({"row_count": st.integers(0, 2)}, optional={"ts": st.sampled_from([1, 2])}),
+)
+COUNTED = st.builds(
+    lambda fields: {"dataset": "disk", "fields": fields},
+    st.fixed_dictionaries({}, optional={"ts": st.sampled_from([1, 2]), "reads": st.integers()}),
+)
+
+
+@given(st.lists(COUNTED, max_size=4), st.lists(MANIFESTS, max_size=4))
+def test_manifests_that_count_the_rows_are_read_again(counted: list[Row], manifests: list[Row]) -> None:
+    rows = counted + manifests
+    assert frames(Case(Path(), "", {}, {"input": b""}, shown(rows, b"")).expected) == frames(rows)
 
 
 def test_the_inputs_of_a_case_file_are_exact_and_only_what_is_expected_is_rewritten(tmp_path: Path) -> None:
