@@ -1,8 +1,8 @@
 -- How busy were the processors, and when most?
--- rule: a limit where they were at least <processors_busy_pct.limit> % busy in a tenth of the time, to watch where they ever were; zIIPs left out
+-- rule: a limit where they were at least <processors_busy_pct.limit> % busy in a tenth of the time, to watch where they ever were <processors_busy_pct.watch> %; zIIPs left out
 SELECT
   system,
-  multiIf(full >= 0.1, 'limit', busiest >= <processors_busy_pct.limit>, 'watch', 'note') AS severity,
+  multiIf(full >= 0.1, 'limit', busiest >= <processors_busy_pct.watch>, 'watch', 'note') AS severity,
   argMin(ts, (-busy, ts)) AS at,
   concat('processors ', toString(round(sum(busy * interval_s) / sum(interval_s), 1)), ' % busy on average, ',
     toString(round(max(busy) AS busiest, 1)), ' % at most',

@@ -96,11 +96,9 @@ def _users(digests: dict[str, str]) -> str:
 <clickhouse>
   <profiles>
     <!-- The length of a statement's parameter, read before the user is known. -->
-    <default><distributed_product_mode>global</distributed_product_mode>
-      <http_max_field_value_size>{_FIELD}</http_max_field_value_size></default>
+    <default><http_max_field_value_size>{_FIELD}</http_max_field_value_size></default>
     <lander><async_insert>0</async_insert><max_memory_usage>2000000000</max_memory_usage></lander>
     <reader><readonly>2</readonly><session_timezone>UTC</session_timezone><max_execution_time>30</max_execution_time>
-      <distributed_product_mode>global</distributed_product_mode>
       <max_memory_usage>1000000000</max_memory_usage><max_result_rows>1000000</max_result_rows>
       <use_uncompressed_cache>1</use_uncompressed_cache>
       <merge_tree_max_rows_to_use_cache>{_OF_A_PANEL}</merge_tree_max_rows_to_use_cache>

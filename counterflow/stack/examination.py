@@ -53,6 +53,8 @@ def parts(settings: StackSettings) -> Iterator[Trouble]:
         yield from _kafka(settings)
     if "clickhouse" not in named:
         yield from _clickhouse(settings)
+    if (end := expires(settings)) and end - datetime.now(UTC) < EXPIRES:
+        yield Trouble("flink", f"its certificate expires on {end:%F}", "counterflow down, then counterflow up")
     if "jobmanager" not in named:
         yield from _jobs(settings)
 
@@ -97,8 +99,6 @@ ORDER BY agent_id
 
 
 def _jobs(settings: StackSettings) -> Iterator[Trouble]:
-    if (end := expires(settings)) and end - datetime.now(UTC) < EXPIRES:
-        yield Trouble("flink", f"its certificate expires on {end:%F}", "counterflow down, then counterflow up")
     try:
         found = states(cluster(settings))
     except (CounterflowError, httpx.HTTPError) as error:

@@ -6,6 +6,7 @@ all shuffled in one topic.
 
 from __future__ import annotations
 
+import contextlib
 import math
 import multiprocessing
 import os
@@ -311,7 +312,12 @@ def test_what_flink_refuses_is_reported_in_one_sentence(flink: StackSettings) ->
 
 
 def clients() -> list[psutil.Process]:
-    return [child for child in psutil.Process().children(recursive=True) if "driver.py" in " ".join(child.cmdline())]
+    found = []
+    for child in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):  # it ended meanwhile
+            if "driver.py" in " ".join(child.cmdline()):
+                found.append(child)
+    return found
 
 
 def test_a_watched_job_comes_back_and_the_client_ends(flink: StackSettings) -> None:
@@ -335,8 +341,7 @@ def test_a_process_that_is_killed_while_it_submits_starts_no_job_twice(flink: St
     line = Line(flink, 46, recompute, JOBS)
     killed = multiprocessing.get_context("fork").Process(target=line.submit)
     killed.start()
-    until(lambda: "driver.py" in " ".join(word for c in clients() for word in c.cmdline()))
-    [client, *_] = clients()
+    [client, *_] = until(clients)
     killed.kill()
     killed.join()
     assert client.is_running(), "the client outlives it, and keeps the lock"

@@ -293,7 +293,8 @@ def test_killed_or_failed_at_each_step(line: StackSettings, agent: str, moment: 
     assert process
     assert process.returncode == 0
     assert_landed(line, agent, 1_500)
-    assert (repeated(line, agent) > 0) == ("after the insert" in moment)
+    # where another insert was under way, its rows may be there without their offsets
+    assert repeated(line, agent) > 0 or "after the insert" not in moment
 
 
 def test_engine_killed_while_it_inserts(line: StackSettings, agent: str) -> None:
@@ -599,8 +600,9 @@ def test_sigterm_ends_the_insert_and_exits_0(line: StackSettings, agent: str) ->
         time.sleep(0.3)
         released.set()
         assert process.wait(30) == 0
-    assert len(before_engine.requests) == 1
-    assert rows_of(line, agent) == 100
+    under_way = len(before_engine.requests)
+    assert under_way in (1, 2)
+    assert rows_of(line, agent) == 100 * under_way
     land(line)
     assert_landed(line, agent, 3_000)
     assert repeated(line, agent) == 0, "its offsets were committed at the end"

@@ -118,8 +118,8 @@ def test_a_full_file_system_of_njmon_is_a_limit_and_an_image_is_none(tmp_path: P
     (tmp_path / "njmon.json").write_text(text, encoding="utf-8")
     found = [one for one in findings(tmp_path / "njmon.json", home=tmp_path) if one["name"] == "file_systems"]
     assert [(one["severity"], one["finding"]) for one in found] == [
-        ("limit", "file system /dev/vda 99.5 % full"),
         ("limit", "file system /dev/vda 90 % full of inodes"),
+        ("limit", "file system /dev/vda 99.5 % full"),
     ]
 
 

@@ -143,7 +143,9 @@ def test_each_sample_of_a_recorder_is_one_row_whatever_its_stamp(name: str, step
     assert len({row["ts"] for row in processors}) == len(steps) + 1
 
 
-@pytest.mark.parametrize("name", sorted(RECORDERS.keys() - {"ibmi_tables"}))  # whose samples state their length themselves
+@pytest.mark.parametrize(
+    "name", sorted(RECORDERS.keys() - {"ibmi_tables"})
+)  # whose samples state their length themselves
 @settings(deadline=None)
 @given(st.lists(st.floats(0.5, 1.5), min_size=1, max_size=40))
 def test_stamps_cut_to_seconds_preserve_the_time_of_the_recording(name: str, drift: list[float]) -> None:

@@ -27,7 +27,7 @@ from counterflow.collectors.agent.config import Commit, ListenSource, Source
 from counterflow.collectors.agent.publish import Published, publish_files
 from counterflow.collectors.agent.publisher import Publisher, Stopped
 from counterflow.collectors.agent.runner import Runner
-from counterflow.collectors.formats import formats
+from counterflow.collectors.formats import formats, recognise
 from counterflow.collectors.formats.ibmi_tables.export import write
 from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Context, Item, Position, Record
@@ -147,8 +147,12 @@ class Failing:
 def failing(monkeypatch: pytest.MonkeyPatch) -> Failing:
     form = Failing()
     known = {"failing": form, **formats()}
-    for module in ("formats", "agent.reading"):
-        monkeypatch.setattr(f"counterflow.collectors.{module}.formats", lambda: known)
+    monkeypatch.setattr("counterflow.collectors.agent.reading.formats", lambda: known)
+    for module in ("reading", "agent.reading"):
+        monkeypatch.setattr(
+            f"counterflow.collectors.{module}.recognise",
+            lambda head: form if form.recognises(head) else recognise(head),
+        )
     return form
 
 

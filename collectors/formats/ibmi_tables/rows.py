@@ -31,8 +31,8 @@ _MOST_INSTANTS = 100
 """Intervals that are remembered: a clock that goes back may meet them again."""
 NOT_CONFIGURED = "0"
 """The number of all units that are not configured."""
-_LEAST_S = 1.0
-"""Samples are nearer than this where they state one time."""
+_LEAST_S = 0.01
+"""Samples are nearer than this where they state one time, and were placed apart by a millisecond each."""
 _SHOWN = 20
 _IO = ("reads", "writes", "read_kb", "written_kb", "service_ms")
 """What all rows of one unit repeat where IBM i counts its I/O by unit, and not by path."""
