@@ -71,6 +71,11 @@ def test_every_file_beside_the_cases_is_of_a_case() -> None:
     } - named == set()
 
 
+def test_what_is_expected_has_fewer_lines_than_the_inputs() -> None:
+    inputs = sum(content.count(b"\n") for case in cases() for content in case.files.values())
+    assert sum(case.text.count("\n") for case in cases()) < inputs
+
+
 def test_what_is_expected_agrees_with_the_definitions() -> None:
     for case in cases():
         records = [(row["dataset"], row["fields"]) for row in case.expected if "fields" in row]
