@@ -42,8 +42,8 @@ so are the rejects. A value is JSON; a string without blanks that no other JSON 
     counter ts=2026-03-02T08:05:00Z system=SYSA source=nmon interval_s=300.0 section=PROC : Runnable=3.07 Blocked=0
 
 `manifest source=nmon counts disk system_cpu` stands for manifests that count the rows of these datasets at each
-instant, as they are expected; others are written out. Of a reject, the offset of its line is left out, and where nothing
-was kept, the text of that line (line 0 is the whole input). What differs from that is stated, `-` for nothing.
+instant, as they are expected; others are written out. Of a reject, the offset of its line is left out, and where
+nothing was kept, the text of that line (line 0 is the whole input). What differs from that is stated, `-` for nothing.
 
 Cases of `advice` are files that no format reads: each yields a reject with the advice.
 """
