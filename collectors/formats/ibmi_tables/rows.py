@@ -31,8 +31,6 @@ _MOST_INSTANTS = 100
 """Intervals that are remembered: a clock that goes back may meet them again."""
 NOT_CONFIGURED = "0"
 """The number of all units that are not configured."""
-_LEAST_S = 0.01
-"""Samples are nearer than this where they state one time, and were placed apart by a millisecond each."""
 _SHOWN = 20
 _IO = ("reads", "writes", "read_kb", "written_kb", "service_ms")
 """What all rows of one unit repeat where IBM i counts its I/O by unit, and not by path."""
@@ -153,6 +151,7 @@ class Reader:
         self._interval: _Interval | None = None
         self._seconds: float | None = None
         self._since_s = 0.0  # since the interval before, 0 where there is none
+        self._stated: datetime | None = None  # the time of the sample as written, where it is placed behind another
         self._last: tuple[Any, ...] | None = None  # the time columns of the interval's rows, as written
         self._held: list[tuple[Row, object, bool]] = []  # their instant is known once all of the interval are read
         self._held_number: str | None = None
@@ -302,7 +301,7 @@ class Reader:
         instant = self._apart(self._digest(), last.instant)
         _, self._at, _ = self._held[0]
         if iso(instant) not in self._instants:
-            items = self._open(None, last._replace(instant=instant))
+            items = self._open(None, last._replace(instant=instant), last.instant)
             if self._since_s > 0:
                 detail = "two samples state one time: this one is placed behind the other"
                 items.append(self._reject(Reason.INFERRED, detail, "all"))
@@ -315,8 +314,9 @@ class Reader:
         """Return the digest of the sample's rows."""
         return f"{zlib.crc32(repr([*self._rows.values()]).encode()):x}"
 
-    def _open(self, number: str | None, found: Stamp) -> Items:
+    def _open(self, number: str | None, found: Stamp, stated: datetime | None = None) -> Items:
         items: Items = []
+        self._stated = stated
         before = self._state.get("ts", {}).get(self.layout.table.table)
         self._interval = _Interval(number, found.instant, iso(found.instant))
         self._seconds = found.seconds
@@ -658,15 +658,16 @@ class Reader:
         filled, instant = self._filled[dataset], self._interval.instant
         now = {name: columns[name] for name in (*filled.previous, *filled.difference) if name in columns}
         memory = self._state.setdefault("previous", {}).setdefault(self.layout.table.table, {})
+        known = memory.get(instance)
         try:
-            found = beside(memory.get(instance), instant, now)
+            found = beside(known, instant, now)
         except NotLaterError as error:
             anew = beside(None, instant, now).sample
             found = Beside({}, anew, reason=Reason.RESTARTED, detail=str(error))
         for name in filled.difference:
             columns.pop(name, None)
-        if found.apart_s is not None and found.apart_s < _LEAST_S:
-            return []  # placed apart: the amounts are those of the next sample
+        if self._stated and found.apart_s is not None and datetime.fromisoformat(known["ts"]) >= self._stated:
+            return []  # placed behind the sample before, which states the same time: the amounts are the next sample's
         memory[instance] = found.sample
         rejects = [self._reject(found.reason, f"{instance!r}: {found.detail}", "all")] if found.reason else []
         if found.apart_s is None:
