@@ -216,15 +216,17 @@ class _Judge:
                 left_out |= nulls
             else:
                 columns[judged.name] = [None if at in nulls else value for at, value in enumerate(values)]
-        shares = {name: [*columns[name]] for name in _shares(table.dataset) if name in columns}
-        wholes = [sum(filter(None, each)) for each in zip(*shares.values(), strict=True)]
-        for at in (at for at, whole in enumerate(wholes) if whole > 100):
+        shares = [name for name in _shares(table.dataset) if name in columns]
+        beyond_whole = set()
+        for at, each in enumerate(zip(*(columns[name] for name in shares), strict=True)):
+            if sum(filter(None, each)) <= 100:
+                continue
             row = {**shared, **{name: found[at] for name, found in columns.items()}}
             if (beyond := _beyond_the_whole(table.dataset, row)) is not None:
+                beyond_whole.add(at)
                 faults.append(f"{_place(table.dataset, row)}: {beyond}")
-                for found in shares.values():
-                    found[at] = None
-        columns |= shares
+        for name in shares if beyond_whole else ():
+            columns[name] = [None if at in beyond_whole else value for at, value in enumerate(columns[name])]
         if not faults and shared is table.shared:
             yield table
             return
