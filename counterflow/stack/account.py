@@ -56,7 +56,7 @@ WHERE k.agent_id = {agent:String}
 
 def account(client: ClickHouse, agent_id: str, published: int) -> Account:
     """Return the account of an agent that published so many records; what is still under way counts as lost."""
-    [found] = [one for one in accounts(client, {agent_id: published}, {}) if one.agent_id == agent_id]
+    [found] = accounts(client, {agent_id: published}, {}, [agent_id])
     return found
 
 

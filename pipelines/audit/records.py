@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 from counterflow.base.clickhouse import ClickHouse
@@ -42,6 +42,7 @@ _SETS = """
     groupBitmapMergeState(seqs) AS arrived
   FROM counterflow.ledger
   WHERE agent_id != 'unknown' -- rejected, and even its agent was unreadable
+    AND (empty({agents:Array(String)}) OR has({agents:Array(String)}, agent_id))
   GROUP BY agent_id
 """
 
@@ -72,8 +73,10 @@ FROM
 """
 
 
-def accounts(client: ClickHouse, acked: Mapping[str, int], behind: Mapping[str, Seqs]) -> list[Account]:
-    """Return the account of every agent.
+def accounts(
+    client: ClickHouse, acked: Mapping[str, int], behind: Mapping[str, Seqs], agents: Collection[str] = ()
+) -> list[Account]:
+    """Return the account of every agent, or of some.
 
     Parameters
     ----------
@@ -81,18 +84,19 @@ def accounts(client: ClickHouse, acked: Mapping[str, int], behind: Mapping[str, 
     acked : the last `seq` that each agent committed. The account of an agent missing here ends with its newest record
         that arrived.
     behind : records in Kafka that the lander had not landed (`under_way`), read after `acked`.
+    agents : those whose records are looked up; none given: all.
 
     Raises
     ------
     ClickHouseError, httpx.TransportError : the server refuses, or does not answer.
     """
-    rows = client.rows(_ACCOUNTS, {"param_acked": acked})
+    rows = client.rows(_ACCOUNTS, {"param_acked": acked, "param_agents": [*agents]})
     arrived = {row["agent_id"] for row in rows}
     nothing = {"first_seq": 1, "arrivals": 0, "landed": 0, "repeated": 0}
     rows += [
         {"agent_id": agent_id, "acked_seq": seq, **nothing}
         for agent_id, seq in sorted(acked.items())
-        if seq and agent_id not in arrived
+        if (seq or agent_id in agents) and agent_id not in arrived
     ]
     return [_account(client, row, behind.get(row["agent_id"], ())) for row in rows]
 
