@@ -371,10 +371,16 @@ class Config(Strict):
 
     @field_validator("sources")
     @classmethod
-    def _names_differ(cls, sources: tuple[AnySource, ...], info: ValidationInfo) -> tuple[AnySource, ...]:
+    def _names_differ(cls, sources: tuple[AnySource, ...]) -> tuple[AnySource, ...]:
         names = [source.name for source in sources]
         text = "another source has this name; names distinguish sources in metrics and logs"
         raise_all({i: text for i, name in enumerate(names) if name in names[:i]})
+        return sources
+
+    @field_validator("sources")
+    @classmethod
+    def _read_of_own_broker(cls, sources: tuple[AnySource, ...], info: ValidationInfo) -> tuple[AnySource, ...]:
+        """A source of topics without a connection reads those of the agent's own broker."""
         own = {"connection": info.data.get("kafka")}
         is_own = [isinstance(source, KafkaSource) and source.connection is None for source in sources]
         return tuple(s.model_copy(update=own) if own_one else s for s, own_one in zip(sources, is_own, strict=True))
