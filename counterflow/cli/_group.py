@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import pkgutil
-import re
 import sys
-from inspect import cleandoc
 from pathlib import Path
 
 import click
 
-_DESCRIBED = re.compile(r'^def command\(.*?\)[^\n]*:\n    """(.*?)"""', re.DOTALL | re.MULTILINE)
 _LONGEST = 1_000
 """No sentence is cut."""
 
@@ -71,7 +69,7 @@ class Folder(Group):
         """Return the first sentence from the source: to import all commands takes longer than to show them."""
         spec = importlib.util.find_spec(f"{self._package}.{name}")
         source = Path(spec.origin).read_text(encoding="utf-8") if spec and spec.origin else ""
-        found = _DESCRIBED.search(source)
-        if found is None:
-            return super().sentence(ctx, name)
-        return click.Command(name, help=cleandoc(found[1])).get_short_help_str(_LONGEST)
+        for node in ast.parse(source).body:
+            if isinstance(node, ast.FunctionDef) and node.name == "command":
+                return click.Command(name, help=ast.get_docstring(node)).get_short_help_str(_LONGEST)
+        return super().sentence(ctx, name)
