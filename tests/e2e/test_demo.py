@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from counterflow.base.clickhouse import ClickHouse
-from counterflow.cli.dev._metrics import published
 from counterflow.simulate import START, cases
 from tests.support.board_check import check
 from tests.support.browser import browser
+from tests.support.metrics import published
 
 Demo = subprocess.CompletedProcess[str]
 STORIES = ("end-of-day-story", "sriov-story", "log-ceiling-story", "q-replication", "nvme-story")

@@ -22,7 +22,6 @@ import orjson
 
 from counterflow.base.clickhouse import ClickHouse, ClickHouseError
 from counterflow.cli._reader import reader
-from counterflow.cli.dev._metrics import published
 from counterflow.dashboards import alerting
 from counterflow.dashboards.annotations import drawn_over
 from counterflow.dashboards.definition import (
@@ -39,6 +38,7 @@ from counterflow.dashboards.macros import All, Range, bucket_s, expand
 from counterflow.dashboards.server import fetch
 from counterflow.dashboards.shapes import points
 from counterflow.dashboards.statement import statement
+from tests.support.metrics import published
 from tests.support.shapes import legend, problems
 
 SHORT, LONG = timedelta(hours=6), timedelta(days=30)

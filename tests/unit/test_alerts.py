@@ -22,13 +22,13 @@ from pydantic import ValidationError
 
 from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
-from counterflow.cli.dev._metrics import published
 from counterflow.dashboards import alerting
 from counterflow.pipelines.exporter.jobs import Jobs
 from counterflow.pipelines.exporter.metrics import families_of
 from counterflow.pipelines.exporter.watched import EVIDENCE, watched
 from counterflow.pipelines.jobs import all_jobs
 from counterflow.pipelines.rules import rules
+from tests.support.metrics import published
 from tests.support.prometheus import REPOSITORY
 from tests.support.web import served
 

@@ -18,7 +18,6 @@ from pydantic import ValidationError
 
 from counterflow.base.clickhouse import ClickHouse, ClickHouseError, Settings
 from counterflow.base.errors import CounterflowError
-from counterflow.cli.dev._metrics import published
 from counterflow.dashboards import definition
 from counterflow.dashboards.alerting import alerts
 from counterflow.dashboards.build import IMPORTS, dashboard, files, panel, path_of
@@ -33,6 +32,7 @@ from counterflow.dashboards.definition import (
     unbounded,
 )
 from tests.support.board_check import check, prometheus_panels
+from tests.support.metrics import published
 
 MOMENTS = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC)
 PANELS = Path(__file__).parent / "panels"
