@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-import yaml
+from counterflow.schemas.definition import load_yaml
 
 
 class Threshold(NamedTuple):
@@ -36,7 +36,7 @@ class Threshold(NamedTuple):
 @cache
 def thresholds() -> dict[str, Threshold]:
     """Return every threshold by the name of its figure."""
-    written = yaml.safe_load((Path(__file__).parent / "thresholds.yaml").read_text(encoding="utf-8"))
+    written = load_yaml((Path(__file__).parent / "thresholds.yaml").read_text(encoding="utf-8"))
     return {name: Threshold(**fields) for name, fields in written.items()}
 
 

@@ -40,15 +40,13 @@ class Trouble(NamedTuple):
 
 def parts(settings: StackSettings) -> Iterator[Trouble]:
     """Yield what does not work: processes, broker, topics, tables, jobs, clocks, disk space."""
-    found = lifecycle.status(settings)
-    for part in found:
-        if part.state != "running":
-            yield Trouble(part.name, f"it is {part.state}{f': {part.detail}' * bool(part.detail)}", "counterflow up")
+    named = {part.name: part for part in lifecycle.status(settings) if part.state != "running"}
+    for part in named.values():
+        yield Trouble(part.name, f"it is {part.state}{f': {part.detail}' * bool(part.detail)}", "counterflow up")
     usage = shutil.disk_usage(settings.home if settings.home.exists() else settings.home.parent)
     if usage.free < LEAST_FREE * usage.total:
         free = f"{usage.free / 2**30:.1f} GiB of {usage.total / 2**30:.0f} GiB are free below {settings.home}"
         yield Trouble("disk", free, "free space, or shorten the retention: docs/cluster.md")
-    named = {part.name for part in found if part.state != "running"}
     if "kafka" not in named:
         yield from _kafka(settings)
     if "clickhouse" not in named:

@@ -175,9 +175,9 @@ def _migrate(settings: StackSettings) -> None:
 
 def _look(settings: StackSettings, part: Part, state: supervision.PartState) -> PartStatus:
     if not state.pid:
-        again = state.state in ("BACKOFF", "EXITED")
-        why = f"ended {_WHEN[state.state]}; it is started again; its log: {_log(settings, part)}" if again else ""
-        return PartStatus(part.name, "restarting" if again else "stopped", ports=part.ports, detail=why)
+        when = _WHEN.get(state.state)
+        why = f"ended {when}; it is started again; its log: {_log(settings, part)}" if when else ""
+        return PartStatus(part.name, "restarting" if when else "stopped", ports=part.ports, detail=why)
     detail = _answer(part, state)
     problems = "; ".join(part.problems()) if detail else ""
     return PartStatus(

@@ -66,9 +66,9 @@ import orjson
 import yaml
 
 from counterflow.collectors.formats import formats
-from counterflow.collectors.reading import HEAD_BYTES, beside, read_file
+from counterflow.collectors.reading import beside, read_file
 from counterflow.collectors.records import Context, Item, Record, Reject, singly
-from counterflow.collectors.sources.wrapped import contents, wrapping
+from counterflow.collectors.sources.wrapped import contents
 
 COLLECTORS = Path(__file__).parents[2] / "collectors"
 FOLDERS = sorted([*COLLECTORS.glob("formats/*/cases"), COLLECTORS / "advice/cases"])
@@ -142,8 +142,7 @@ class Case:
         )
         items: list[Item] = []
         with path.open("rb") as raw:
-            wrapped = wrapping(raw.read(HEAD_BYTES)) is not None
-            for _, stream, fault in contents(raw) if wrapped else [("", raw, None)]:
+            for _, stream, fault in contents(raw):
                 items += [fault] if fault else []
                 if stream is not None:
                     with stream:
