@@ -133,7 +133,7 @@ def running(line: StackSettings, *options: str, url: str | None = None) -> Itera
         process.wait()
 
 
-def until(met: Callable[[], bool], what: str, timeout_s: float = 30) -> None:
+def until(met: Callable[[], bool], what: str, timeout_s: float = 120) -> None:
     end = time.monotonic() + timeout_s
     while not met():
         assert time.monotonic() < end, f"not within {timeout_s} s: {what}"
@@ -660,10 +660,10 @@ def test_a_missing_broker_is_reported_in_one_sentence(line: StackSettings, tmp_p
 
 
 def test_work_moves_between_landers(line: StackSettings, agent: str) -> None:
-    with running(line, "--batch-messages", "200"):
+    with running(line, "--batch-messages", "500"):
         publish(line, agent, records(agent, 0, 10_000))
         until(lambda: rows_of(line, agent) > 0, "the first lands")
-        with running(line, "--instance-id", "another", "--batch-messages", "200") as second:
+        with running(line, "--instance-id", "another", "--batch-messages", "500") as second:
             publish(line, agent, records(agent, 10_000, 20_000))
             until(lambda: rows_of(line, agent) >= 20_000, "both land")
             second.send_signal(signal.SIGTERM)
