@@ -18,7 +18,6 @@ from pydantic import (
     BaseModel,
     Discriminator,
     Field,
-    Tag,
     ValidationError,
     ValidationInfo,
     field_validator,
@@ -321,28 +320,13 @@ class HttpSource(_Polled):
 System = SqlSource | HttpSource | KafkaSource | ListenSource
 """A source that is queried or sends by itself, of any kind."""
 
-_KINDS: dict[Any, type[BaseModel]] = {
-    "files": Source,
-    "sql": SqlSource,
-    "http": HttpSource,
-    "kafka": KafkaSource,
-    "listen": ListenSource,
+_KINDS: dict[str, type[BaseModel]] = {
+    get_args(model.model_fields["kind"].annotation)[0]: model for model in (Source, *get_args(System))
 }
 
-
-def _kind(source: Any) -> str:
-    """Return the kind of source; files by default."""
-    found = source.get("kind", "files") if isinstance(source, dict) else getattr(source, "kind", "files")
-    return str(found)
-
-
 AnySource = Annotated[
-    Annotated[Source, Tag("files")]
-    | Annotated[SqlSource, Tag("sql")]
-    | Annotated[HttpSource, Tag("http")]
-    | Annotated[KafkaSource, Tag("kafka")]
-    | Annotated[ListenSource, Tag("listen")],
-    Discriminator(_kind, custom_error_type="kind", custom_error_message=f"expected one of {', '.join(_KINDS)}"),
+    Source | System,
+    Discriminator("kind", custom_error_type="kind", custom_error_message=f"expected one of {', '.join(_KINDS)}"),
 ]
 
 
@@ -368,6 +352,13 @@ class Config(Strict):
     poll_s: float = Field(0.5, gt=0, le=60)
     commit: Commit = Commit()
     spool: SpoolFolder | None = None
+
+    @field_validator("sources", mode="before")
+    @classmethod
+    def _are_files_by_default(cls, sources: Any) -> Any:
+        if not isinstance(sources, list):
+            return sources
+        return [{"kind": "files", **source} if isinstance(source, dict) else source for source in sources]
 
     @field_validator("sources")
     @classmethod
@@ -488,7 +479,7 @@ def _keys(place: tuple[str | int, ...]) -> list[str]:
     model: type[BaseModel] = Config
     for step in place:
         if model is Source:  # the first of the kinds of sources
-            model = _KINDS.get(step, model)
+            model = _KINDS.get(str(step), model)
         elif step in model.model_fields:
             model = _model_in(model.model_fields[str(step)].annotation) or model
     return list(model.model_fields)
