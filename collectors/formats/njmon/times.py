@@ -100,36 +100,45 @@ def taken(tree: Mapping[str, Any], clock: Clock, zone: tzinfo, *, is_boot: bool)
             placed = apart
             notes.append((Reason.INFERRED, "two stamps in one second: the sample is placed an interval later"))
     since_s = usual_s = None
-    is_behind_gap = False
     if stamp_before is not None and placed <= stamp_before:
         notes.append((Reason.CLOCK_CHANGE, f"the sample before is of {iso(stamp_before)}"))
         follows = False
     elif stamp_before is not None:
         since_s = round((placed - stamp_before).total_seconds(), 3)
         usual_s = max(wait or 0, clock.apart_s[-1] if clock.apart_s else 0) or since_s
-        missing = missing_between(since_s, clock.apart_s) if follows and loop is None else None
+        missing = _missing(clock, loop, since_s, usual_s, follows)
+        if missing is None or not missing.is_measured:
+            usual_s = None
         if missing is not None:
-            notes.append((Reason.SAMPLE_MISSING, missing))
-            follows = False
-        elif loop is not None and clock.loop is not None and loop > clock.loop + 1:
-            notes.append((Reason.SAMPLE_MISSING, f"snapshot_loop {loop} after {clock.loop}: samples are missing"))
-        elif is_gap(since_s, usual_s):
-            is_behind_gap = True
-            notes.append(
-                (
-                    Reason.SAMPLE_MISSING,
-                    f"since the sample before {gap(since_s, usual_s)}: means are taken as of {usual_s:g} s",
-                )
-            )
+            notes.append((Reason.SAMPLE_MISSING, missing.detail))
+            follows = follows and missing.is_measured
         clock.apart_s = remembered(since_s, clock.apart_s)
     alone_s = min(wait, _FIRST_WAIT_S) if wait is not None and loop == 0 else wait
     counted_s = elapsed or (since_s if follows else alone_s)
-    usual_s = usual_s if is_behind_gap and follows else None
+    usual_s = usual_s if follows else None
     rate_s = elapsed or usual_s or counted_s
     mean_s = usual_s or rate_s
     instant = clock.placed.place(placed, stamp_before)
     clock.ts, clock.stamp, clock.loop, clock.digest = iso(instant), iso(written), loop, digest
     return Taken(instant, counted_s, rate_s, mean_s, follows, notes)
+
+
+class _Missing(NamedTuple):
+    """Why samples are missing between two; `is_measured` where the later one may still be compared with the first."""
+
+    detail: str
+    is_measured: bool
+
+
+def _missing(clock: Clock, loop: int | None, since_s: float, usual_s: float, follows: bool) -> _Missing | None:
+    """Return what is missing between the sample of `clock` and one `since_s` later, None where nothing is."""
+    if follows and loop is None and (detail := missing_between(since_s, clock.apart_s)) is not None:
+        return _Missing(detail, False)
+    if loop is not None and clock.loop is not None and loop > clock.loop + 1:
+        return _Missing(f"snapshot_loop {loop} after {clock.loop}: samples are missing", False)
+    if is_gap(since_s, usual_s):
+        return _Missing(f"since the sample before {gap(since_s, usual_s)}: means are taken as of {usual_s:g} s", True)
+    return None
 
 
 def _instant(stamp: Mapping[str, Any], zone: tzinfo, before: datetime | None) -> datetime:
