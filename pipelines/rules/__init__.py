@@ -14,7 +14,6 @@ from functools import cache
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from counterflow.pipelines.rules._row import Column, text
-from counterflow.pipelines.rules.learned import Limit
 
 P = TypeVar("P")
 I = TypeVar("I")  # noqa: E741
@@ -66,9 +65,6 @@ class Rule(Generic[P, I, S]):
     states : every state that an entity may be shown in.
     start : state of an entity before its first interval; `as_json` and `of_json` serialise it.
     judge : (parameters, state, interval) to (next state, verdict).
-    learned : (parameters, state) to the limit that was learned, None before the first interval under pressure.
-    learned_as : name of the learned value, with its unit.
-    configuration : columns whose change begins a new limit; the state's `learned` has their values.
     """
 
     name: str
@@ -83,9 +79,6 @@ class Rule(Generic[P, I, S]):
     states: tuple[str, ...]
     start: S
     judge: Callable[[P, S, I], tuple[S, Verdict]]
-    learned: Callable[[P, S], Limit | None]
-    learned_as: str
-    configuration: tuple[str, ...]
 
     def interval(self, row: Mapping[str, Any]) -> I:
         """Return the interval of a row by column name; raises `ValueError` that names what was expected."""

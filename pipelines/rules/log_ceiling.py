@@ -203,7 +203,7 @@ class Evidence(NamedTuple):
         if inputs["ceiling_since"] is not None:
             inputs["ceiling_since"] = inputs["ceiling_since"].isoformat()
         if self.learned is not None:
-            figures |= self.learned.as_json(RULE.learned_as)
+            figures |= self.learned.as_json("learned_mb_s")
         thresholds = {
             f.name: getattr(self.parameters, f.name)
             for f in fields(self.parameters)
@@ -478,7 +478,4 @@ RULE = Rule(
     states=tuple(str(signal) for signal in Signal),
     start=LogState(),
     judge=judge,
-    learned=learned,
-    learned_as="learned_mb_s",
-    configuration=("path", "ceiling_since"),
 )

@@ -216,7 +216,7 @@ class Evidence(NamedTuple):
         figures |= {f"baseline_{name}": value for name, value in (self.baseline or {}).items()}
         figures |= zip(("baseline_intervals", "raising", "clearing"), self.counts, strict=True)
         if self.learned is not None:
-            figures |= self.learned.as_json(RULE.learned_as)
+            figures |= self.learned.as_json("learned_of_nominal")
         thresholds = {name: getattr(self.parameters, name) for name in self.compared}
         return {"rule": self.rule, "inputs": inputs, "figures": figures, "thresholds": thresholds}
 
@@ -489,7 +489,4 @@ RULE = Rule(
     states=tuple(str(signal) for signal in Signal),
     start=LinkState(),
     judge=judge,
-    learned=learned,
-    learned_as="learned_of_nominal",
-    configuration=("capacity_pct", "link_count", "load_balance_count"),
 )

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterflow.cli import cli
-from counterflow.pipelines.rules import rules
+from counterflow.pipelines.rules import log_ceiling, roce_cap, rules
 from counterflow.pipelines.rules.learned import Learned
 
 BEGIN = datetime(2026, 11, 21, 1, tzinfo=UTC)
@@ -50,8 +50,8 @@ def learned(series: list[dict[str, Any]], gap: int | None = None) -> dict[tuple[
     found = {}
     for line in lines(series, gap).splitlines():
         state, _ = rule.judge(parameters, state, rule.interval(json.loads(line)))
-        if (limit := rule.learned(parameters, state)) is not None:
-            found[state.learned.configuration] = limit.as_json(rule.learned_as)
+        if (limit := log_ceiling.learned(parameters, state)) is not None:
+            found[state.learned.configuration] = limit.as_json("learned_mb_s")
     return found
 
 
@@ -137,7 +137,7 @@ def test_the_share_at_which_the_hypervisor_holds_a_link_is_learned() -> None:
         ts = (BEGIN + timedelta(seconds=30 * number)).isoformat()
         state, verdict = rule.judge(parameters, state, rule.interval({"ts": ts, "interval_s": 30, **columns}))
     assert verdict.state == "CAPPED"
-    limit = rule.learned(parameters, state)
+    limit = roce_cap.learned(parameters, state)
     assert limit is not None
     assert limit.value == pytest.approx(0.25 / 0.375, rel=0.0051)
     assert (limit.intervals, limit.confidence) == (40, "medium")
