@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 import yaml
 from pydantic import AfterValidator, Field, ValidationError, model_validator
@@ -244,9 +244,14 @@ class Chart(Drawing):
     counted : SQL of the dataset that is drawn, where the tables it reads hold many (`Any counter`).
     quiet : an empty result is good news (nothing was refused) or usual (recorded only on request), and
         the check of boards accepts it.
+    figure : the word in the menu `figure` that chooses this chart, where its family is one panel.
+    family, of : the name of that family, that of its file, and its title.
     """
 
     sql: Text
+    figure: str = ""
+    family: str = ""
+    of: str = ""
     most: int | None = None
     across: bool = False
     value: str = ""
@@ -363,7 +368,11 @@ def variables_of(sql: str) -> set[str]:
 
 
 class Panel(Strict):
-    """A chart's place on a board: `width` of 24 columns, `height` of about 38 pixels. A name alone has the defaults."""
+    """A chart's place on a board: `width` of 24 columns, `height` of about 38 pixels. A name alone has the defaults.
+
+    The name of a family places all its figures: as one panel in Grafana, whose figure the menu `figure` chooses, and
+    each as a chart in the report.
+    """
 
     chart: str
     width: int = Field(12, ge=2, le=24)
@@ -422,7 +431,15 @@ class Board(Strict):
     @property
     def drawings(self) -> list[str]:
         """Names of the charts on it, each once, from top to bottom."""
-        return list(dict.fromkeys([*self.figures, *(place.chart for row in self.rows for place in row.panels)]))
+        placed = [*self.figures, *(place.chart for row in self.rows for place in row.panels)]
+        return list(dict.fromkeys(name for place in placed for name in members(place)))
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The values of the menu `figure`: the figures of its families."""
+        placed = [place.chart for row in self.rows for place in row.panels]
+        figures = (one.figure for name in placed for one in charts().values() if one.family == name)
+        return tuple(dict.fromkeys(figures))
 
     @property
     def charts(self) -> list[str]:
@@ -471,6 +488,8 @@ PLATFORMS = {
 
 def variable_of(board: Board, name: str) -> Variable:
     variable = variables()[name]
+    if name == "figure":
+        return variable.model_copy(update={"values": board.choices})
     if name != "system" or not board.one:
         return variable
     counters = ", ".join(f"'{counter}'" for counter in board.counters)
@@ -504,6 +523,11 @@ def prometheus_charts() -> dict[str, PrometheusChart]:
     return _read(PrometheusChart, {path.stem: path for path in paths}, key="name")
 
 
+def members(name: str) -> list[str]:
+    """Return the names of a family's charts; of a chart, or of what does not exist, the name itself."""
+    return [one for one, chart in charts().items() if chart.family == name] or [name]
+
+
 def drawings() -> dict[str, Chart | PrometheusChart]:
     return {**charts(), **prometheus_charts()}
 
@@ -530,10 +554,10 @@ def mistakes() -> list[str]:
     return [
         *(f"{uid}: {mistake}" for uid, board in boards().items() for mistake in _unknown_names(board)),
         *(f"{times} boards have the title `{title}`: rename one" for title, times in titles.items() if times > 1),
-        *(f"charts/{name}.yaml: on no board: put it on one, or remove it" for name in unplaced),
-        *(f"charts/{name}.yaml: {mistake}" for name, chart in charts().items() for mistake in unbounded(chart)),
+        *(f"the chart `{name}` is on no board: put it on one, or remove it" for name in unplaced),
+        *(f"the chart `{name}`: {mistake}" for name, chart in charts().items() for mistake in unbounded(chart)),
         *(
-            f"charts/prometheus/{name}.yaml: {mistake}"
+            f"the chart `{name}`: {mistake}"
             for name, chart in prometheus_charts().items()
             for promql in chart.promql.values()
             for mistake in promql_mistakes(promql)
@@ -554,6 +578,8 @@ def _unknown_names(board: Board) -> Iterator[str]:
             yield f"there is no chart `{name}`"
             continue
         chart = drawings()[name]
+        if isinstance(chart, Chart) and chart.figure in board.choices and "figure" not in board.variables:
+            yield f"the family `{chart.family}` needs the variable `figure`"
         for variable in sorted(chart.variables - {*board.variables} if isinstance(chart, Chart) else ()):
             yield f"the chart `{name}` uses the variable `{variable}`, which is not among `variables`"
         for link in chart.links:
@@ -587,17 +613,42 @@ def _read(model: type[_Model], paths: Mapping[str, Path], key: str) -> dict[str,
     found: dict[str, _Model] = {}
     wrong: list[str] = []
     for name, path in paths.items():
+        file = f"{path.parent.name}/{path.name}"
         try:
-            found[name] = model.model_validate({key: name, **_yaml(path)})
-        except ValidationError as error:
-            found_here = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-            wrong += (f"{path.parent.name}/{path.name}: {text.removeprefix(': ')}" for text in found_here)
+            each = dict(_each(name, _yaml(path)))
         except (ValueError, TypeError, yaml.YAMLError) as error:
-            wrong.append(f"{path.parent.name}/{path.name}: {error}")
+            wrong.append(f"{file}: {error}")
+            continue
+        for one, fields in each.items():
+            try:
+                found[one] = model.model_validate({key: one, **fields})
+            except ValidationError as error:
+                where = file if one == name else f"{file}: {one}"
+                found_here = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+                wrong += (f"{where}: {text.removeprefix(': ')}" for text in found_here)
     if wrong:
         raise CounterflowError("\n".join(wrong), hint=_HINT, exit_code=2)
     return found
 
 
-def _yaml(path: Path) -> dict[str, object]:
+def _each(name: str, written: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the charts of a file, each with its name: that of the file, or a family's `charts`.
+
+    Each of a family has the fields of the family, except those that it has itself; its `put` has a text for each
+    `{word}` of the SQL.
+    """
+    if "charts" not in written:
+        yield name, written
+        return
+    shared = {field: value for field, value in written.items() if field != "charts"}
+    for one, own in written["charts"].items():
+        fields = {**shared, **own}
+        for word, text in fields.pop("put", {}).items():
+            fields["sql"] = fields["sql"].replace(f"{{{word}}}", text)
+        if "figure" in own:
+            fields |= {"family": name, "of": shared["title"]}
+        yield one, fields
+
+
+def _yaml(path: Path) -> dict[str, Any]:
     return dict(yaml.safe_load(with_thresholds(path.read_text(encoding="utf-8"))))

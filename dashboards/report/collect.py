@@ -19,6 +19,7 @@ from counterflow.dashboards.definition import (
     Panel,
     boards,
     charts,
+    members,
     tables_of,
     variables,
     variables_of,
@@ -287,7 +288,8 @@ def _parts(board: Board, drawn: Mapping[str, ReportFigure]) -> list[BoardRow]:
     left = dict(drawn)
 
     def of(panels: Sequence[Panel]) -> list[PlacedFigure]:
-        return [PlacedFigure(left.pop(panel.chart), panel.width) for panel in panels if panel.chart in left]
+        placed = [(name, panel.width) for panel in panels for name in members(panel.chart)]
+        return [PlacedFigure(left.pop(name), width) for name, width in placed if name in left]
 
     return [BoardRow(row.title, found) for row in board.rows if (found := of(row.panels))]
 
