@@ -179,7 +179,7 @@ def _placed(name: str, board: Board, width: int) -> Json:
 
 def _own(defaults: Json) -> list[Json]:
     """Return what figures of a family differ in, as properties of a query's series: unit, axis, how it is drawn."""
-    own = {key: defaults[key] for key in ("unit", "decimals", "min") if key in defaults}
+    own: Json = {key: defaults[key] for key in ("unit", "decimals", "min") if key in defaults}
     own |= {f"custom.{key}": value for key, value in defaults["custom"].items()}
     return [{"id": key, "value": value} for key, value in own.items()]
 

@@ -238,6 +238,7 @@ class Chart(Drawing):
         `interval_s`, which `value` aggregates to one per bucket. With `most`: `time`, `system`, `thing` and `figure`.
     most, across : draw so many things, those with the highest figures in the range; `across` adds those of one name
         over systems, without `system` (see `largest`).
+    summed : the SQL gives `time`, `system` and a column per series, which are added over systems.
     value, each : of a trend, an aggregate over a bucket's samples, and the columns of things whose values are added.
     total : a stat is the sum over the range, not its newest value.
     against : the name of what a stat's value is compared with (column `Against`); empty for the day before.
@@ -254,6 +255,7 @@ class Chart(Drawing):
     of: str = ""
     most: int | None = None
     across: bool = False
+    summed: bool = False
     value: str = ""
     each: tuple[str, ...] = ()
     total: bool = False
@@ -313,7 +315,12 @@ class Chart(Drawing):
         Where a line or an area has no point in a bucket, a row of nulls is inserted: the line must end there, whatever
         range is shown, and Grafana would draw on to the next point. Missing bars are a gap already.
         """
-        inner = largest(self.sql, self.most, self.shape == "bars", self.across) if self.most else self.sql.strip()
+        inner = self.sql.strip()
+        if self.most:
+            inner = largest(self.sql, self.most, self.shape == "bars", self.across)
+        elif self.summed:
+            sums = ", ".join(f'sum(one."{name}") AS "{name}"' for name in self.series)
+            inner = f"SELECT time, {sums}\nFROM (\n{inner}\n) AS one\nGROUP BY time\nORDER BY time"
         bars_alone = self.shape == "bars" and not any(series.unstacked for series in self.series.values())
         if bars_alone or not self.over_time:
             return inner
@@ -644,10 +651,19 @@ def _each(name: str, written: dict[str, Any]) -> Iterator[tuple[str, dict[str, A
     for one, own in written["charts"].items():
         fields = {**shared, **own}
         for word, text in fields.pop("put", {}).items():
-            fields["sql"] = fields["sql"].replace(f"{{{word}}}", text)
+            fields["sql"] = _put(fields["sql"], word, text)
         if "figure" in own:
             fields |= {"family": name, "of": shared["title"]}
         yield one, fields
+
+
+def _put(sql: str, word: str, text: str) -> str:
+    """Return SQL with a text in place of a word; further lines of the text begin where the line of the word does."""
+    lines = []
+    for line in sql.splitlines():
+        begin = line[: len(line) - len(line.lstrip())]
+        lines.append(line.replace(f"{{{word}}}", text.replace("\n", f"\n{begin}")))
+    return "\n".join(lines) + "\n"
 
 
 def _yaml(path: Path) -> dict[str, Any]:
