@@ -109,14 +109,14 @@ def test_a_report_shows_what_was_measured_judged_and_met(report: Run, tmp_path: 
         assert words in text, words
     assert "\x07" not in text
     charts = charts_of(tmp_path / "made")
-    assert {"logical_io", "logical_io_by_group", "cpu_by_type", "verdict_states"} <= charts.keys()
+    assert {"logical_io", "logical_io_by_group", "cpu_busy", "verdict_states"} <= charts.keys()
     bars = charts["logical_io"]["spec"]["layer"][0]["data"]["values"]
     first = [(row["series"], row["value"]) for row in bars if row["end"] == QUARTERS[0].timestamp() * 1000]
     assert first == [("Read only", 10), ("Read for update", 2), ("Inserts", 1), ("Other", 0.5)]
     names = [key[0] for key in charts["logical_io_by_group"]["spec"]["usermeta"]["legend"]]
     assert len(names) == 13
     assert names[-1] == "others"
-    runs = {row["run"] for row in charts["cpu_by_type"]["spec"]["layer"][0]["data"]["values"]}
+    runs = {row["run"] for row in charts["cpu_busy"]["spec"]["layer"][0]["data"]["values"]}
     assert runs == {0, 1}, "an hour without figures is a gap"
     pictures = {path.name for path in (tmp_path / "made" / "charts").iterdir()}
     assert pictures == {f"{name}.{ending}" for name in charts for ending in ("png", "svg")}
