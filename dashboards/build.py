@@ -23,8 +23,10 @@ from counterflow.dashboards.definition import (
     PrometheusChart,
     Series,
     boards,
+    charts,
     drawings,
     looks,
+    members,
     mistakes,
     variable_of,
 )
@@ -32,7 +34,7 @@ from counterflow.dashboards.folders import FOLDERS, Folder, folder_of
 from counterflow.dashboards.importable import importable
 from counterflow.dashboards.largest import OTHERS
 from counterflow.dashboards.runs import AXIS
-from counterflow.dashboards.statement import statement, until_chosen
+from counterflow.dashboards.statement import if_chosen, statement, until_chosen
 from counterflow.dashboards.tables import filler, width_px
 
 Json = dict[str, Any]
@@ -143,8 +145,47 @@ def _row(row: ChartRow, board: Board, number: int, y: int) -> Iterator[Json]:
         if x + place.width > 24:
             x, y, tallest = 0, y + tallest, 0
         grid = {"h": place.height, "w": place.width, "x": x, "y": y}
-        yield {"id": number, "gridPos": grid, **panel(drawings()[place.chart], board, place.width)}
+        yield {"id": number, "gridPos": grid, **_placed(place.chart, board, place.width)}
         number, x, tallest = number + 1, x + place.width, max(tallest, place.height)
+
+
+def _placed(name: str, board: Board, width: int) -> Json:
+    """Return the panel of a chart, or that of a family: one query for each figure, of which the chosen one has rows."""
+    if name in drawings():
+        return panel(drawings()[name], board, width)
+    family = [charts()[one] for one in members(name)]
+    made = {_letter(place): panel(one, board, width) for place, one in enumerate(family)}
+    first = made["A"]
+    described = [f"{one.figure} - {one.question} {one.reading}" for one in family]
+    overrides = [override for drawn in made.values() for override in drawn["fieldConfig"]["overrides"]]
+    own = [
+        {"matcher": {"id": "byFrameRefID", "options": letter}, "properties": _own(drawn["fieldConfig"]["defaults"])}
+        for letter, drawn in made.items()
+    ]
+    return {
+        **first,
+        "title": family[0].of,
+        "description": "\n\n".join(["The menu Figure chooses:", *described]),
+        "targets": [
+            {**drawn["targets"][0], "refId": letter, "rawSql": if_chosen(one, family)}
+            for (letter, drawn), one in zip(made.items(), family, strict=True)
+        ],
+        "fieldConfig": {
+            "defaults": {key: value for key, value in first["fieldConfig"]["defaults"].items() if key != "min"},
+            "overrides": [*own, *(one for place, one in enumerate(overrides) if one not in overrides[:place])],
+        },
+    }
+
+
+def _own(defaults: Json) -> list[Json]:
+    """Return what figures of a family differ in, as properties of a query's series: unit, axis, how it is drawn."""
+    own: Json = {key: defaults[key] for key in ("unit", "decimals", "min") if key in defaults}
+    own |= {f"custom.{key}": value for key, value in defaults["custom"].items()}
+    return [{"id": key, "value": value} for key, value in own.items()]
+
+
+def _letter(place: int) -> str:
+    return chr(ord("A") + place)
 
 
 def panel(chart: Chart | PrometheusChart, board: Board, width: int = 12) -> Json:
@@ -209,7 +250,7 @@ _WITHOUT_PROMETHEUS = (
 
 def _expressions(chart: PrometheusChart) -> Iterator[Json]:
     for place, (name, promql) in enumerate(chart.promql.items()):
-        shared = {"refId": chr(ord("A") + place), "datasource": PROMETHEUS, "editorMode": "code"}
+        shared = {"refId": _letter(place), "datasource": PROMETHEUS, "editorMode": "code"}
         how = {"range": True, "instant": False, "format": "time_series"}
         yield {**shared, "expr": promql.strip(), "legendFormat": name, **how}
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
 import yaml
 from pydantic import AfterValidator, Field, ValidationError, model_validator
@@ -238,17 +238,24 @@ class Chart(Drawing):
         `interval_s`, which `value` aggregates to one per bucket. With `most`: `time`, `system`, `thing` and `figure`.
     most, across : draw so many things, those with the highest figures in the range; `across` adds those of one name
         over systems, without `system` (see `largest`).
+    summed : the SQL gives `time`, `system` and a column per series, which are added over systems.
     value, each : of a trend, an aggregate over a bucket's samples, and the columns of things whose values are added.
     total : a stat is the sum over the range, not its newest value.
     against : the name of what a stat's value is compared with (column `Against`); empty for the day before.
     counted : SQL of the dataset that is drawn, where the tables it reads hold many (`Any counter`).
     quiet : an empty result is good news (nothing was refused) or usual (recorded only on request), and
         the check of boards accepts it.
+    figure : the word in the menu `figure` that chooses this chart, where its family is one panel.
+    family, of : the name of that family, that of its file, and its title.
     """
 
     sql: Text
+    figure: str = ""
+    family: str = ""
+    of: str = ""
     most: int | None = None
     across: bool = False
+    summed: bool = False
     value: str = ""
     each: tuple[str, ...] = ()
     total: bool = False
@@ -308,7 +315,12 @@ class Chart(Drawing):
         Where a line or an area has no point in a bucket, a row of nulls is inserted: the line must end there, whatever
         range is shown, and Grafana would draw on to the next point. Missing bars are a gap already.
         """
-        inner = largest(self.sql, self.most, self.shape == "bars", self.across) if self.most else self.sql.strip()
+        inner = self.sql.strip()
+        if self.most:
+            inner = largest(self.sql, self.most, self.shape == "bars", self.across)
+        elif self.summed:
+            sums = ", ".join(f'sum(one."{name}") AS "{name}"' for name in self.series)
+            inner = f"SELECT time, {sums}\nFROM (\n{inner}\n) AS one\nGROUP BY time\nORDER BY time"
         bars_alone = self.shape == "bars" and not any(series.unstacked for series in self.series.values())
         if bars_alone or not self.over_time:
             return inner
@@ -363,7 +375,11 @@ def variables_of(sql: str) -> set[str]:
 
 
 class Panel(Strict):
-    """A chart's place on a board: `width` of 24 columns, `height` of about 38 pixels. A name alone has the defaults."""
+    """A chart's place on a board: `width` of 24 columns, `height` of about 38 pixels. A name alone has the defaults.
+
+    The name of a family places all its figures: as one panel in Grafana, whose figure the menu `figure` chooses, and
+    each as a chart in the report.
+    """
 
     chart: str
     width: int = Field(12, ge=2, le=24)
@@ -422,7 +438,15 @@ class Board(Strict):
     @property
     def drawings(self) -> list[str]:
         """Names of the charts on it, each once, from top to bottom."""
-        return list(dict.fromkeys([*self.figures, *(place.chart for row in self.rows for place in row.panels)]))
+        placed = [*self.figures, *(place.chart for row in self.rows for place in row.panels)]
+        return list(dict.fromkeys(name for place in placed for name in members(place)))
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The values of the menu `figure`: the figures of its families."""
+        placed = [place.chart for row in self.rows for place in row.panels]
+        figures = (one.figure for name in placed for one in charts().values() if one.family == name)
+        return tuple(dict.fromkeys(figures))
 
     @property
     def charts(self) -> list[str]:
@@ -471,6 +495,8 @@ PLATFORMS = {
 
 def variable_of(board: Board, name: str) -> Variable:
     variable = variables()[name]
+    if name == "figure":
+        return variable.model_copy(update={"values": board.choices})
     if name != "system" or not board.one:
         return variable
     counters = ", ".join(f"'{counter}'" for counter in board.counters)
@@ -504,6 +530,11 @@ def prometheus_charts() -> dict[str, PrometheusChart]:
     return _read(PrometheusChart, {path.stem: path for path in paths}, key="name")
 
 
+def members(name: str) -> list[str]:
+    """Return the names of a family's charts; of a chart, or of what does not exist, the name itself."""
+    return [one for one, chart in charts().items() if chart.family == name] or [name]
+
+
 def drawings() -> dict[str, Chart | PrometheusChart]:
     return {**charts(), **prometheus_charts()}
 
@@ -530,10 +561,10 @@ def mistakes() -> list[str]:
     return [
         *(f"{uid}: {mistake}" for uid, board in boards().items() for mistake in _unknown_names(board)),
         *(f"{times} boards have the title `{title}`: rename one" for title, times in titles.items() if times > 1),
-        *(f"charts/{name}.yaml: on no board: put it on one, or remove it" for name in unplaced),
-        *(f"charts/{name}.yaml: {mistake}" for name, chart in charts().items() for mistake in unbounded(chart)),
+        *(f"the chart `{name}` is on no board: put it on one, or remove it" for name in unplaced),
+        *(f"the chart `{name}`: {mistake}" for name, chart in charts().items() for mistake in unbounded(chart)),
         *(
-            f"charts/prometheus/{name}.yaml: {mistake}"
+            f"the chart `{name}`: {mistake}"
             for name, chart in prometheus_charts().items()
             for promql in chart.promql.values()
             for mistake in promql_mistakes(promql)
@@ -554,6 +585,8 @@ def _unknown_names(board: Board) -> Iterator[str]:
             yield f"there is no chart `{name}`"
             continue
         chart = drawings()[name]
+        if isinstance(chart, Chart) and chart.figure in board.choices and "figure" not in board.variables:
+            yield f"the family `{chart.family}` needs the variable `figure`"
         for variable in sorted(chart.variables - {*board.variables} if isinstance(chart, Chart) else ()):
             yield f"the chart `{name}` uses the variable `{variable}`, which is not among `variables`"
         for link in chart.links:
@@ -587,17 +620,51 @@ def _read(model: type[_Model], paths: Mapping[str, Path], key: str) -> dict[str,
     found: dict[str, _Model] = {}
     wrong: list[str] = []
     for name, path in paths.items():
+        file = f"{path.parent.name}/{path.name}"
         try:
-            found[name] = model.model_validate({key: name, **_yaml(path)})
-        except ValidationError as error:
-            found_here = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-            wrong += (f"{path.parent.name}/{path.name}: {text.removeprefix(': ')}" for text in found_here)
+            each = dict(_each(name, _yaml(path)))
         except (ValueError, TypeError, yaml.YAMLError) as error:
-            wrong.append(f"{path.parent.name}/{path.name}: {error}")
+            wrong.append(f"{file}: {error}")
+            continue
+        for one, fields in each.items():
+            try:
+                found[one] = model.model_validate({key: one, **fields})
+            except ValidationError as error:
+                where = file if one == name else f"{file}: {one}"
+                found_here = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+                wrong += (f"{where}: {text.removeprefix(': ')}" for text in found_here)
     if wrong:
         raise CounterflowError("\n".join(wrong), hint=_HINT, exit_code=2)
     return found
 
 
-def _yaml(path: Path) -> dict[str, object]:
+def _each(name: str, written: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the charts of a file, each with its name: that of the file, or a family's `charts`.
+
+    Each of a family has the fields of the family, except those that it has itself; its `put` has a text for each
+    `{word}` of the SQL.
+    """
+    if "charts" not in written:
+        yield name, written
+        return
+    shared = {field: value for field, value in written.items() if field != "charts"}
+    for one, own in written["charts"].items():
+        fields = {**shared, **own}
+        for word, text in fields.pop("put", {}).items():
+            fields["sql"] = _put(fields["sql"], word, text)
+        if "figure" in own:
+            fields |= {"family": name, "of": shared["title"]}
+        yield one, fields
+
+
+def _put(sql: str, word: str, text: str) -> str:
+    """Return SQL with a text in place of a word; further lines of the text begin where the line of the word does."""
+    lines = []
+    for line in sql.splitlines():
+        begin = line[: len(line) - len(line.lstrip())]
+        lines.append(line.replace(f"{{{word}}}", text.replace("\n", f"\n{begin}")))
+    return "\n".join(lines) + "\n"
+
+
+def _yaml(path: Path) -> dict[str, Any]:
     return dict(yaml.safe_load(with_thresholds(path.read_text(encoding="utf-8"))))

@@ -6,6 +6,7 @@ Grafana lists series without any value in its legend. So a series without a valu
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from counterflow.dashboards.definition import Chart
 
@@ -18,6 +19,17 @@ def until_chosen(chart: Chart) -> Chart:
     at_s = "intDiv(toUInt64OrZero(${at:singlequote}), 1000)"
     end = f"least($__toTime, if({at_s} = 0, $__toTime, $__timeInterval({at_s}) + $__interval_s))"
     return chart.model_copy(update={"sql": re.sub(r"\$__toTime\b", lambda _: f"({end})", chart.sql)})
+
+
+def if_chosen(chart: Chart, family: Sequence[Chart]) -> str:
+    """Return the SQL for Grafana that has rows where the menu `figure` names this chart of a family.
+
+    Where the menu names no figure of the family, the first has rows: one menu serves all families of a board.
+    The condition is among those of the tables, so that ClickHouse reads nothing for the other figures.
+    """
+    others = ", ".join(f"'{one.figure}'" for one in family if one is not chart)
+    chosen = f"NOT IN ({others})" if chart is family[0] else f"= '{chart.figure}'"
+    return statement(chart).replace("$__timeFilter(ts)", f"${{figure:singlequote}} {chosen} AND $__timeFilter(ts)")
 
 
 def statement(chart: Chart) -> str:

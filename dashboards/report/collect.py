@@ -19,6 +19,7 @@ from counterflow.dashboards.definition import (
     Panel,
     boards,
     charts,
+    members,
     tables_of,
     variables,
     variables_of,
@@ -36,6 +37,9 @@ from counterflow.dashboards.server import fetch
 QUERIES = Path(__file__).parent / "queries"
 POINTS = 300
 """About the number of points drawn of a series over time."""
+
+HALF = 12
+"""Columns, of 24, of each figure of a family, which shares one panel in Grafana."""
 
 FIRST, LAST = ("cf-fleet", "cf-system"), ("cf-pipeline",)
 ON_REQUEST = {"cf-any-counter": "metric", "cf-compare": "baseline"}
@@ -287,7 +291,12 @@ def _parts(board: Board, drawn: Mapping[str, ReportFigure]) -> list[BoardRow]:
     left = dict(drawn)
 
     def of(panels: Sequence[Panel]) -> list[PlacedFigure]:
-        return [PlacedFigure(left.pop(panel.chart), panel.width) for panel in panels if panel.chart in left]
+        return [
+            PlacedFigure(left.pop(name), panel.width if name == panel.chart else HALF)
+            for panel in panels
+            for name in members(panel.chart)
+            if name in left
+        ]
 
     return [BoardRow(row.title, found) for row in board.rows if (found := of(row.panels))]
 

@@ -15,10 +15,11 @@ from click.testing import CliRunner
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.cli import cli
 from counterflow.dashboards import alerting, buckets
-from counterflow.dashboards.definition import boards, charts, variable_of
+from counterflow.dashboards.definition import boards, charts, members, variable_of
 from counterflow.dashboards.macros import Range, expand
 from counterflow.dashboards.server import fetch
 from counterflow.dashboards.shapes import points
+from counterflow.dashboards.statement import if_chosen
 from counterflow.pipelines.landing.rollups import refresh
 from counterflow.stack.settings import StackSettings
 from tests.golden.cases import golden
@@ -114,7 +115,7 @@ def test_a_recording_of_aix_fills_its_board(admin: ClickHouse, name: str) -> Non
     assert drawn(admin, name, AIX)
 
 
-@pytest.mark.parametrize("name", expected("cf-linux", {"aix_entitlement"}))
+@pytest.mark.parametrize("name", expected("cf-linux", {"aix_entitlement", "aix_cpu_each"}))
 def test_a_recording_of_linux_fills_its_board(admin: ClickHouse, name: str) -> None:
     absent_of_nmon = {"unix_inodes", "unix_disk_service"}
     assert drawn(admin, name, NJMON if name in absent_of_nmon else LINUX)
@@ -130,11 +131,25 @@ def test_a_recording_of_linux_fills_its_board(admin: ClickHouse, name: str) -> N
         *((name, NJMON) for name in ("linux_numa", "unix_inodes", "unix_disk_read_service", "linux_dirty")),
         *((name, LINUX) for name in ("unix_disk_groups", "unix_disk_group_size", "linux_interrupts")),
         *((name, AIX) for name in ("aix_volume_groups", "aix_aio", "aix_top_io", "unix_disk_wait", "aix_pool")),
-        *((name, AIX) for name in ("config_glance", "config_disks")),
+        *((name, AIX) for name in ("config_glance", "config_lines")),
     ],
 )
 def test_what_few_recordings_have_is_drawn_where_they_do(admin: ClickHouse, name: str, system: str) -> None:
     assert drawn(admin, name, system)
+
+
+@pytest.mark.parametrize("chosen", ["busy", "data", "size", "wait"])
+def test_a_family_draws_the_figure_that_the_menu_names(admin: ClickHouse, chosen: str) -> None:
+    """No disk has a figure `data`: then the family draws its first."""
+    family = [charts()[name] for name in members("unix_disks")]
+    begin, length = SPANS[AIX]
+    values = {"system": (AIX,), "figure": chosen}
+    filled = [
+        one.figure
+        for one in family
+        if fetch(admin, expand(if_chosen(one, family), Range(begin, begin + length, 300), values)).rows
+    ]
+    assert filled == ["busy" if chosen == "data" else chosen]
 
 
 def test_processors_are_those_of_the_recording(admin: ClickHouse) -> None:

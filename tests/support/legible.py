@@ -6,7 +6,17 @@ from collections import Counter
 from collections.abc import Iterator
 
 from counterflow.dashboards.build import dashboard
-from counterflow.dashboards.definition import Board, Chart, Drawing, Looks, PrometheusChart, boards, drawings, looks
+from counterflow.dashboards.definition import (
+    Board,
+    Chart,
+    Drawing,
+    Looks,
+    PrometheusChart,
+    boards,
+    drawings,
+    looks,
+    members,
+)
 from counterflow.dashboards.tables import width_px
 from tests.support.colour import alike, faint
 
@@ -36,8 +46,9 @@ def illegible() -> Iterator[tuple[str, str]]:
         if (needed := controls_px(board)) > CONTROLS_PX:
             yield uid, f"its controls need {needed} pixels, and a row of a window of 1,600 has {CONTROLS_PX}"
         for place in (place for row in board.rows for place in row.panels):
-            for problem in too_wide(drawings()[place.chart], place.width):
-                yield uid, f"`{place.chart}`: {problem}"
+            for name in members(place.chart):
+                for problem in too_wide(drawings()[name], place.width):
+                    yield uid, f"`{name}`: {problem}"
 
 
 def seen_first(board: Board) -> int:
