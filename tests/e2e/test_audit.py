@@ -9,11 +9,12 @@ from typing import Any
 
 from counterflow.pipelines.audit.results import audited
 from tests.e2e.conftest import Run
+from tests.support.waiting import PATIENCE_S
 
 
 def test_after_the_demo_nothing_is_lost_or_wrong(counterflow: Run, demo: subprocess.CompletedProcess[str]) -> None:
     assert demo.returncode == 0, demo.stderr
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE_S
     while True:
         run = counterflow("audit", "--from", "2026-03-02", "--to", "2026-03-03", "--json")
         report: dict[str, Any] = json.loads(run.stdout)

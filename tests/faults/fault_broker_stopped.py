@@ -12,7 +12,7 @@ from counterflow.schemas.definition import topics
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
-from tests.support.agents import until
+from tests.support.waiting import until
 
 AGENTS, STOPS = 15, 2
 AWAY_S = 16.0

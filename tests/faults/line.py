@@ -34,8 +34,8 @@ from counterflow.stack import flink, supervision
 from counterflow.stack.jobs import cluster
 from counterflow.stack.settings import StackSettings
 from tests.integration.test_agent import Agent, Recording, is_read
-from tests.support.agents import until
 from tests.support.ports import free_ports
+from tests.support.waiting import until
 
 PARTS = ("kafka", "clickhouse", "jobmanager", "taskmanager", "lander", "exporter", "jobs", "health")
 EVERY_S = 0.1

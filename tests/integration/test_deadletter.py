@@ -28,6 +28,7 @@ from tests.integration.test_landing import (
     record,
     records,
 )
+from tests.support.waiting import PATIENCE_S
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -53,7 +54,7 @@ def deadletter(line: StackSettings) -> Run:
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "counterflow", "deadletter", *arguments]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S)
 
     return run
 

@@ -25,9 +25,9 @@ import pyarrow.parquet
 import pytest
 
 from tests.golden.cases import golden
-from tests.support.agents import until
 from tests.support.command_line import run
 from tests.support.recordings import RECORDINGS
+from tests.support.waiting import PATIENCE_S, until
 
 AIX, LINUX = RECORDINGS / "aix_generated.nmon", RECORDINGS / "linux_16n_plain.nmon"
 
@@ -46,7 +46,7 @@ def afresh(*arguments: object, home: Path, folder: Path | None = None) -> subpro
     environment = {**os.environ, "COUNTERFLOW_HOME": str(home / "no-home"), "NO_COLOR": "1"}
     command = [sys.executable, "-m", "counterflow", *map(str, arguments)]
     return subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=120, check=False, cwd=folder
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False, cwd=folder
     )
 
 
@@ -78,7 +78,7 @@ def test_a_folder_fits_a_screen_and_what_describes_it_is_no_mistake(tmp_path: Pa
         with contextlib.suppress(OSError):  # Linux reports the end of a terminal so
             while more := os.read(master, 4096):
                 shown += more
-        notes = process.communicate(timeout=120)[1].decode()
+        notes = process.communicate(timeout=PATIENCE_S)[1].decode()
     os.close(master)
     screen = shown.decode().replace("\r", "").splitlines()
     assert process.returncode == 0, notes
@@ -340,7 +340,11 @@ main()
 """
     words = ["look", str(live), "--keep", str(kept)]
     done = subprocess.run(
-        [sys.executable, "-c", grows, *words, str(rest)], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", grows, *words, str(rest)],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert live.read_bytes() == rows
@@ -425,7 +429,7 @@ def refused_on_a_full_disk(most_bytes: int, *arguments: object) -> str:
     limited = "import resource; from counterflow.cli import main; "
     limited += f"resource.setrlimit(resource.RLIMIT_FSIZE, ({most_bytes}, {most_bytes})); main()"
     command = [sys.executable, "-c", limited, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
     return done.stderr
@@ -491,7 +495,7 @@ def test_a_kept_folder_is_queried_block_by_block_with_one_header(tmp_path: Path)
     assert broken.stderr.startswith("error: too many")
     script = 'set -o pipefail; "$0" -m counterflow sql --on "$1" "SELECT number FROM numbers(100000000)" | head -n 1'
     done = subprocess.run(
-        ["bash", "-c", script, sys.executable, kept], capture_output=True, text=True, timeout=60, check=False
+        ["bash", "-c", script, sys.executable, kept], capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
     assert (done.stdout, done.stderr) == ("number\n", "")
 
@@ -552,13 +556,13 @@ def test_the_readers_end_when_look_is_terminated(tmp_path: Path) -> None:
     environment = {**os.environ, "COUNTERFLOW_HOME": str(tmp_path / "no-home"), "TMPDIR": str(tmp_path)}
     command = [sys.executable, "-m", "counterflow", "look", str(tmp_path)]
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as look:
-        readers = until(lambda: _readers(look.pid), 60)
+        readers = until(lambda: _readers(look.pid))
         for reader in readers:
             reader.suspend()
         look.terminate()
         for reader in readers:
             reader.resume()
-        assert look.wait(60) == 128 + signal.SIGTERM
+        assert look.wait(PATIENCE_S) == 128 + signal.SIGTERM
     _, alive = psutil.wait_procs(readers, timeout=30)
     assert not alive
     assert not [path for path in tmp_path.iterdir() if path.name.startswith("counterflow-")]

@@ -32,6 +32,7 @@ from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.support.dds import Authority
 from tests.support.hostile import NAMES
+from tests.support.waiting import PATIENCE_S
 
 NewStack = Callable[[], StackSettings]
 SAMPLE = Path(__file__).parents[2] / "samples/nmon/aix_generated.nmon.gz"
@@ -60,7 +61,7 @@ def counterflow(line: StackSettings, *words: str) -> str:
         env={**os.environ, **line.environment},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_S,
         check=False,
     )
     assert result.returncode == 0, result.stderr
@@ -158,7 +159,7 @@ def test_a_user_of_kafka_reads_and_commits_its_own_alone(
     found: set[int] = set()
     try:
         consumer.assign([begin])
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE_S
         while code not in found and time.monotonic() < end:
             message = consumer.poll(0.2)
             if message is not None and (error := message.error()):

@@ -29,10 +29,11 @@ from counterflow.pipelines.jobs import all_jobs
 from counterflow.stack import certificate, lifecycle, supervision
 from counterflow.stack.install import install
 from counterflow.stack.settings import StackSettings
-from tests.support.agents import AgentProcess, until
+from tests.support.agents import AgentProcess
 from tests.support.dds import Authority
 from tests.support.ports import is_free
 from tests.support.recordings import RECORDINGS
+from tests.support.waiting import PATIENCE_S, until
 
 SAMPLE = RECORDINGS / "linux_16n_plain.nmon"
 PARTS = {"supervisor", "kafka", "clickhouse", "jobmanager", "taskmanager", "lander", "exporter", "jobs", "health"}
@@ -99,13 +100,13 @@ def test_an_agent_runs_with_the_configuration_that_up_wrote(stack: StackSettings
     words = (sys.executable, "-m", "counterflow", "agent", "run", "--config", str(config), "--agent-id", name)
     with AgentProcess(words, log) as agent, as_user(stack, "reader") as reader:
         ledger = f"SELECT sum(rows) AS n FROM counterflow.ledger WHERE agent_id = '{name}'"
-        until(lambda: int(reader.rows(ledger)[0]["n"]) > 0, 60, log)
+        until(lambda: int(reader.rows(ledger)[0]["n"]) > 0, log)
         agent.stop()
 
 
 def test_the_exporter_reports_jobs_and_their_checkpoints(stack: StackSettings) -> None:
     url = f"http://127.0.0.1:{stack.verdicts_metrics_port}/metrics"
-    checkpoint, end = "counterflow_job_checkpoint_timestamp_seconds", time.monotonic() + 60
+    checkpoint, end = "counterflow_job_checkpoint_timestamp_seconds", time.monotonic() + PATIENCE_S
     metrics: dict[str, dict[str, float]] = {}
     while len(metrics.get(checkpoint, {})) < len(all_jobs()):  # each makes its first within seconds
         assert time.monotonic() < end, metrics
@@ -196,12 +197,12 @@ def test_jobs_are_listed_cancelled_and_submitted_again(over_tls: StackSettings) 
         state, job_id = listed().get("io_mix", ("", ""))
         return state == "RUNNING" and job_id != before["io_mix"][1]
 
-    until(is_back, 60)
+    until(is_back)
     assert counterflow(over_tls, "jobs", "submit", "io_mix").stdout == "io_mix running\n"
 
 
 def test_the_doctor_finds_a_certificate_that_expires(over_tls: StackSettings) -> None:
-    until(lambda: "All parts work." in counterflow(over_tls, "doctor").stdout, 60)
+    until(lambda: "All parts work." in counterflow(over_tls, "doctor").stdout)
     kept = over_tls.flink_certificate.read_bytes()
     end = datetime.now(UTC) + timedelta(days=9)
     pem, _ = certificate.issue(end - certificate.VALID, b"password")
@@ -252,7 +253,7 @@ def test_a_killed_part_is_restarted(clickhouse: StackSettings) -> None:
         admin.post("CREATE DATABASE survivor")
     before = supervision.states(clickhouse)["clickhouse"].pid
     os.kill(before, signal.SIGKILL)
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE_S
     while time.monotonic() < end:
         part = next(part for part in lifecycle.status(clickhouse) if part.name == "clickhouse")
         if part.state == "running" and part.pid != before:
