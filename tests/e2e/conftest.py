@@ -40,7 +40,7 @@ def counterflow(environment: dict[str, str]) -> Run:
 @pytest.fixture(scope="session")
 def reader(stack: StackSettings) -> Iterator[ClickHouse]:
     """ClickHouse as the user who may only read."""
-    with ClickHouse(stack.clickhouse_url, "reader", stack.clickhouse_password("reader")) as client:
+    with stack.clickhouse("reader") as client:
         yield client
 
 

@@ -71,9 +71,9 @@ def test_killed_at_random(line: Line, tmp_path: Path, request: pytest.FixtureReq
             folder.wait()
     until(lambda: all(found.state == "running" for found in lifecycle.status(line.stack)), within_s=180)
     written = {folder.name: folder.written() for folder in folders}
-    until(lambda: {name: line.counted(name) for name in written} == written, 180, every_s=1)
+    until(lambda: {name: line.counted(name) for name in written} == written, within_s=180, every_s=1)
     right = {name: {"pending": 0, "lost": 0, "wrong": 0} for name in written}
-    until(lambda: audited(line, written) == right, 300, every_s=1)
+    until(lambda: audited(line, written) == right, within_s=300, every_s=1)
     assert line.oracle().right
 
 

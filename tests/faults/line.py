@@ -110,7 +110,7 @@ class Line:
         began = time.monotonic()
         recording = self.recordings[0]
         ts = recording.start + timedelta(seconds=recording.written + 2)
-        until(lambda: self._result(recording, ts), timeout_s, self.agent.log)
+        until(lambda: self._result(recording, ts), self.agent.log, within_s=timeout_s)
         return time.monotonic() - began
 
     def checkpoint(self, timeout_s: float = 120) -> None:
@@ -126,7 +126,7 @@ class Line:
                 return not late
             return False
 
-        until(completed, timeout_s)
+        until(completed, within_s=timeout_s)
 
     def request_checkpoints(self, job_ids: Iterable[str]) -> None:
         """Let jobs write a checkpoint now, not at their next interval; one that is still starting refuses."""
@@ -141,7 +141,7 @@ class Line:
 
     def wait_committed(self, timeout_s: float = 120) -> None:
         """Wait until the agent has committed everything that is written."""
-        until(is_read(self.stack, self.name, *self.files), timeout_s, self.agent.log)
+        until(is_read(self.stack, self.name, *self.files), self.agent.log, within_s=timeout_s)
 
     def oracle(self, timeout_s: float = 120) -> Verdict:
         """Pause the load, wait for every result, return what is lost, doubled or wrong, and resume."""

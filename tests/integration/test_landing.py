@@ -6,7 +6,6 @@ import http.server
 import itertools
 import json
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -244,25 +243,6 @@ def gate(line: StackSettings, on_insert: Callable[[int, Callable[[], None]], Non
             server.shutdown()
 
 
-def test_killed_at_random_moments(line: StackSettings, agent: str) -> None:
-    count = 12_000
-    publish(line, agent, records(agent, 0, count // 2))
-    publish(line, agent, records(agent, 10**6, 10**6 + 500), commit=False)
-    publish(line, agent, records(agent, count // 2, count))
-    chance = random.Random(4)
-    kills = 0
-    while rows_of(line, agent) < count and kills < 6:
-        before = rows_of(line, agent)
-        with running(line, "--batch-messages", "100") as process:
-            until(lambda seen=before: process.poll() is not None or rows_of(line, agent) > seen, "rows arrive")
-            time.sleep(chance.uniform(0, 0.3))
-            process.send_signal(signal.SIGKILL)
-            kills += 1
-    land(line)
-    assert kills >= 4
-    assert_landed(line, agent, count)
-
-
 @pytest.mark.parametrize("moment", ["before the insert", "after the insert", "no answer", "error after the insert"])
 def test_killed_or_failed_at_each_step(line: StackSettings, agent: str, moment: str) -> None:
     publish(line, agent, records(agent, 0, 1_500))
@@ -291,23 +271,7 @@ def test_killed_or_failed_at_each_step(line: StackSettings, agent: str, moment: 
     assert repeated(line, agent) > 0 or "after the insert" not in moment
 
 
-def test_engine_killed_while_it_inserts(line: StackSettings, agent: str) -> None:
-    count = 30_000
-    with running(line, "--batch-messages", "500") as process, admin(line) as client:
-        publish(line, agent, records(agent, 0, count))
-        for share in (0.1, 0.4, 0.7):
-            until(lambda least=share * count: rows_of(line, agent) > least, f"{share} landed")
-            killed = supervision.states(line)["clickhouse"].pid
-            os.kill(killed, signal.SIGKILL)
-            until(lambda pid=killed: supervision.states(line)["clickhouse"].pid not in (0, pid), "the engine is back")
-            until(client.ping, "the engine answers")
-        until(lambda: rows_of(line, agent) >= count, "everything landed")
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(PATIENCE_S) == 0
-    assert_landed(line, agent, count)
-
-
-@pytest.mark.parametrize("part", ["kafka", "clickhouse", "lander"])
+@pytest.mark.parametrize("part", ["kafka", "clickhouse"])
 def test_killed_while_reading_is_paused(line: StackSettings, agent: str, part: str) -> None:
     """Inserts fail, so the lander pauses its partitions. Kafka is frozen before it is killed: it gives them away."""
     away = threading.Event()
@@ -331,26 +295,22 @@ def test_killed_while_reading_is_paused(line: StackSettings, agent: str, part: s
     def again() -> bool:
         return supervision.states(line)[part].pid not in (0, killed)
 
-    with gate(line, on_insert) as before_engine, ExitStack() as landers:
-        options = ("--metrics-port", str(port))
-        process = landers.enter_context(running(line, *options, url=before_engine.url))
+    with (
+        gate(line, on_insert) as before_engine,
+        running(line, "--metrics-port", str(port), url=before_engine.url) as process,
+    ):
         publish(line, agent, records(agent, 0, 1_000))
         until(lambda: rows_of(line, agent) == 1_000, "rows land")
         away.set()
         publish(line, agent, records(agent, 1_000, 3_000))
         until(failing, "inserts fail")
-        if part == "lander":
-            process.kill()
-            process.wait()
-            process = landers.enter_context(running(line, *options, url=before_engine.url))
-        else:
-            killed = supervision.states(line)[part].pid
-            os.kill(killed, signal.SIGSTOP)
-            time.sleep(15 if part == "kafka" else 0)  # longer than a session of the group
-            os.kill(killed, signal.SIGKILL)
-            until(again, f"{part} is back")
-            with admin(line) as client:
-                until(client.ping, "the engine answers")
+        killed = supervision.states(line)[part].pid
+        os.kill(killed, signal.SIGSTOP)
+        time.sleep(15 if part == "kafka" else 0)  # longer than a session of the group
+        os.kill(killed, signal.SIGKILL)
+        until(again, f"{part} is back")
+        with admin(line) as client:
+            until(client.ping, "the engine answers")
         away.clear()
         until(lambda: rows_of(line, agent) == 3_000, "everything landed")
         assert process.poll() is None, "it did so without a restart"
@@ -395,13 +355,13 @@ def test_a_file_that_is_published_again_counts_once(line: StackSettings, agent: 
 
 
 def test_refused_rows_become_dead_letters_and_the_rest_lands(line: StackSettings, agent: str) -> None:
-    count = 50_000
+    count = 5_000
     values: list[bytes | None] = list(records(agent, 0, count))
     poison = {
         17: {"reads": "many"},
         4_242: {"ts": "yesterday"},
         4_243: {"busy_pct": "1.2.3"},
-        49_999: {"ts": "1999-12-31T00:00:00Z"},
+        4_999: {"ts": "1999-12-31T00:00:00Z"},
     }
     for seq, fields in poison.items():
         values[seq] = framed(record(agent, seq, **fields))
@@ -470,7 +430,7 @@ def test_killed_while_a_frame_is_halved(line: StackSettings, agent: str) -> None
 
     def on_insert(number: int, forward: Callable[[], None]) -> None:
         forward()
-        if number in (3, 8, 20) and process:
+        if number in (3, 8) and process:
             process.kill()
             raise ConnectionAbortedError
 
@@ -654,15 +614,15 @@ def test_a_missing_broker_is_reported_in_one_sentence(line: StackSettings, tmp_p
 
 
 def test_work_moves_between_landers(line: StackSettings, agent: str) -> None:
-    with running(line, "--batch-messages", "500"):
-        publish(line, agent, records(agent, 0, 10_000))
+    with running(line, "--batch-messages", "200"):
+        publish(line, agent, records(agent, 0, 4_000))
         until(lambda: rows_of(line, agent) > 0, "the first lands")
-        with running(line, "--instance-id", "another", "--batch-messages", "500") as second:
-            publish(line, agent, records(agent, 10_000, 20_000))
-            until(lambda: rows_of(line, agent) >= 20_000, "both land")
+        with running(line, "--instance-id", "another", "--batch-messages", "200") as second:
+            publish(line, agent, records(agent, 4_000, 8_000))
+            until(lambda: rows_of(line, agent) >= 8_000, "both land")
             second.send_signal(signal.SIGTERM)
             assert second.wait(PATIENCE_S) == 0
-    assert_landed(line, agent, 20_000)
+    assert_landed(line, agent, 8_000)
 
 
 def test_landing_of_a_topic_is_paused_when_too_much_is_refused(line: StackSettings, agent: str) -> None:

@@ -59,7 +59,7 @@ class Started:
 
     def numbers(self, count: int) -> list[int]:
         """Return the numbers of the next batches."""
-        return [until(self.reader.next_batch, 5).position["n"] for _ in range(count)]
+        return [until(self.reader.next_batch).position["n"] for _ in range(count)]
 
 
 def test_a_clock_that_is_set_back_stops_no_query(monkeypatch: pytest.MonkeyPatch) -> None:
