@@ -1,7 +1,7 @@
 "use strict";
 // Draws the charts one after the other, so that the page can be read meanwhile; texts from data are only set as text.
 (() => {
-  const charts = JSON.parse(document.getElementById("charts").textContent);
+  const charts = JSON.parse(document.getElementById("charts").textContent, unpacked);
   const drawings = [...document.querySelectorAll(".drawing")];
   const views = new Map();
   const options = { actions: false, renderer: "svg", tooltip: { theme: "report" } };
@@ -11,6 +11,12 @@
 
   const over = (place) => charts[place.dataset.chart].over;
   const range = (place) => `${over(place).begin}-${over(place).end}`;
+
+  // rows that `page.packed` wrote as columns and rows
+  function unpacked(_, part) {
+    if (!part?.columns || !part.rows) return part;
+    return part.rows.map((row) => Object.fromEntries(part.columns.map((name, at) => [name, row[at]])));
+  }
 
   async function draw(place) {
     try {

@@ -8,6 +8,7 @@ from functools import cache
 from importlib.metadata import version
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import jinja2
 import vl_convert
@@ -35,12 +36,13 @@ def html(report: Report) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "sort_keys": True}
     environment.filters["marked"] = marked
     environment.filters["moment"] = lambda at: moment(at.timestamp() * 1000)
     return environment.get_template("page.html").render(
         report=report,
         charts={
-            figure.place: {"spec": figure.spec, "points": figure.points, "over": figure.over or {}}
+            figure.place: {"spec": packed(figure.spec), "points": figure.points, "over": figure.over or {}}
             for figure in report.drawn
             if figure.spec is not None
         },
@@ -49,6 +51,18 @@ def html(report: Report) -> str:
         line=looks().colours["line"],
         version=version("counterflow"),
     )
+
+
+def packed(spec: Any) -> Any:
+    """Return a specification whose rows are `columns` and `rows`: the names beside each value are most of a page."""
+    if isinstance(spec, list):
+        return [packed(part) for part in spec]
+    if not isinstance(spec, dict):
+        return spec
+    rows = spec.get("values")
+    if isinstance(rows, list) and rows and all(isinstance(row, dict) and row.keys() == rows[0].keys() for row in rows):
+        return {**spec, "values": {"columns": [*rows[0]], "rows": [[*row.values()] for row in rows]}}
+    return {name: packed(part) for name, part in spec.items()}
 
 
 def marked(text: str) -> Markup:

@@ -27,6 +27,7 @@ import pytest
 from tests.golden.cases import golden
 from tests.support.command_line import run
 from tests.support.recordings import RECORDINGS
+from tests.support.reports import charts_in
 from tests.support.waiting import PATIENCE_S, until
 
 AIX, LINUX = RECORDINGS / "aix_generated.nmon", RECORDINGS / "linux_16n_plain.nmon"
@@ -272,8 +273,7 @@ def test_an_outage_is_a_gap_in_every_line_however_rarely_others_record(tmp_path:
     (tmp_path / "pause.nmon").write_text(re.sub(r"ZZZZ,T(\d+),([\d:]+)", later, text), encoding="utf-8")
     done = counterflow("look", tmp_path / "pause.nmon", "--out", tmp_path, home=tmp_path)
     assert done.returncode == 0, done.stderr
-    [found] = re.findall(r'id="charts">(.*?)</script>', (tmp_path / "report.html").read_text("utf-8"), re.DOTALL)
-    [disk] = json.loads(found)["unix_disk_busy"]["spec"]["layer"]
+    [disk] = charts_in((tmp_path / "report.html").read_text("utf-8"))["unix_disk_busy"]["spec"]["layer"]
     assert {row["run"] for row in disk["data"]["values"]} == {0, 1}
 
 

@@ -20,7 +20,7 @@ from counterflow.dashboards.report.collect import collect
 from counterflow.dashboards.report.page import html as html_of
 from counterflow.dashboards.report.words import plain
 from counterflow.stack.settings import StackSettings
-from tests.support.reports import EVIL
+from tests.support.reports import EVIL, charts_in
 from tests.support.tables import empty_tables, insert
 
 BEGIN = datetime(2026, 5, 4, 8, tzinfo=UTC)
@@ -96,10 +96,7 @@ def chapters_of(folder: Path) -> set[str]:
 
 
 def charts_of(folder: Path) -> dict[str, Any]:
-    made = (folder / "report.html").read_text(encoding="utf-8")
-    [found] = re.findall(r'id="charts">(.*?)</script>', made, re.DOTALL)
-    charts: dict[str, Any] = json.loads(found)
-    return charts
+    return charts_in((folder / "report.html").read_text(encoding="utf-8"))
 
 
 def test_a_report_shows_what_was_measured_judged_and_met(report: Run, tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -157,3 +159,14 @@ def report(figures: int = 30) -> Report:
         comparison=compared(),
         sources=simple(("Table or view", "What a row is"), [("io_mix", "Logical I/O of one group in one interval.")]),
     )
+
+
+def charts_in(page: str) -> dict[str, Any]:
+    """Return the charts of a page by place, their rows as the page's script reads them."""
+
+    def unpacked(part: dict[str, Any]) -> Any:
+        return [dict(zip(part["columns"], row, strict=True)) for row in part["rows"]] if "rows" in part else part
+
+    [found] = re.findall(r'id="charts">(.*?)</script>', page, re.DOTALL)
+    charts: dict[str, Any] = json.loads(found, object_hook=unpacked)
+    return charts

@@ -33,12 +33,14 @@ _READ_AS_PORTS = frozenset(("sriovLogicalPorts", "physicalPorts"))
 class PcmState:
     """State carried over from earlier documents: JSON values, written with every commit.
 
-    `seen` is what was read of each partition and managed system: documents may overlap, and come in any order. `config`
-    holds the texts published last for each port and partition.
+    `seen` is what was read of each partition and managed system, by the name that their rows have: documents may
+    overlap, and come in any order. `config` holds the texts published last for each port and partition. `named` is the
+    partition that the name of the context stands for, the first one.
     """
 
     seen: dict[str, Spans] = field(default_factory=dict)
     config: dict[str, dict[str, str]] = field(default_factory=dict)
+    named: str | None = None
 
 
 class _System(NamedTuple):
@@ -78,7 +80,7 @@ def items(tree: Any, state: PcmState, context: Context) -> Iterator[Item]:
         raise Unusable(Reason.EMPTY_SNAPSHOT, "utilSamples is empty: the HMC had no metrics of this time")
     order = [str(name).lower() for name in info.get("metricArrayOrder") or ["avg"]]
     place = order.index("avg") if "avg" in order else 0
-    repeated = 0
+    repeated: Counter[str] = Counter()
     read: dict[str, Samples] = {}
     for sample in map(mapping, samples):
         written = mapping(sample.get("sampleInfo")).get("timeStamp")
@@ -88,14 +90,15 @@ def items(tree: Any, state: PcmState, context: Context) -> Iterator[Item]:
             yield Reject(Reason.STAMP_INVALID if written else Reason.STAMP_MISSING, detail, "none")
             continue
         instant = instant.replace(microsecond=0)
-        repeated += yield from _sample(sample, info, instant, seconds, place, read, state, context)
+        repeated.update((yield from _sample(sample, info, instant, seconds, place, read, state, context)))
         yield from _messages(sample, iso(instant))
     for key, samples_read in read.items():
         for ts, detail in samples_read.gaps():
             yield Reject(Reason.SAMPLE_MISSING, f"{key}: {detail}", "all", system=samples_read.system, ts=ts)
     state.seen |= {key: samples_read.spans() for key, samples_read in read.items()}
     if repeated:
-        detail = f"samples of partitions and systems that an earlier document holds: {repeated}"
+        names = ", ".join([*repeated][:5])
+        detail = f"samples with the name and time of one that was read before: {repeated.total()}, of {names}"
         yield Reject(Reason.DUPLICATE_ROW, detail, "none")
 
 
@@ -108,11 +111,12 @@ def _sample(
     read: dict[str, Samples],
     state: PcmState,
     context: Context,
-) -> Generator[Item, None, int]:
-    """Yield the records of a sample; return the number of its systems of which it was read before."""
-    repeated, ts = 0, iso(instant)
+) -> Generator[Item, None, list[str]]:
+    """Yield the records of a sample; return the names of its systems of which it was read before."""
+    repeated: list[str] = []
+    ts = iso(instant)
     averages = Averages(place)
-    systems = [*_systems(sample, info, averages, context)]
+    systems = [*_systems(sample, info, averages, state, context)]
     if not systems:
         instead = "errorInfo alone" if mapping(sample.get("sampleInfo")).get("errorInfo") else "nothing"
         detail = f"expected partitions or a managed system in the sample, found {instead}"
@@ -123,7 +127,7 @@ def _sample(
             continue
         known = state.seen.get(system.key, [])
         if not read.setdefault(system.key, Samples(known, system.name)).is_new(instant, seconds):
-            repeated += 1
+            repeated.append(system.name)
             continue
         yield from _records(system, system.name, info, ts, seconds, averages, state)
     return repeated
@@ -168,14 +172,15 @@ def _records(
 
 
 def _systems(
-    sample: Mapping[str, Any], info: Mapping[str, Any], averages: Averages, context: Context
+    sample: Mapping[str, Any], info: Mapping[str, Any], averages: Averages, state: PcmState, context: Context
 ) -> Iterator[_System]:
     """Yield every partition, VIOS and managed system of a sample.
 
     A managed system lists the ports of its adapters, a partition those the hypervisor carved out for it. What a managed
     system's processors did is the sum of its partitions', so it is counted beside them and in no row of `system_cpu`.
     """
-    name, key = _name(info), f"system {info.get('uuid')}"
+    name = _name(info)
+    key = f"system {name or info.get('uuid')}"
     server = mapping(sample.get("serverUtil"))
     whole = {**server, **{name: part for name, part in sample.items() if name not in _NOT_OF_THE_SERVER}}
     if whole:
@@ -187,9 +192,13 @@ def _systems(
     for kind in ("lparsUtil", "viosUtil"):
         for one in mappings(sample.get(kind)):
             listed = isinstance(mapping(one.get("network")).get("sriovLogicalPorts"), list)
+            name = _name(one)
+            if context.system and name:
+                state.named = state.named or name
+                name = context.system if name == state.named else name
             yield _System(
-                f"partition {one.get('uuid') or one.get('id')} {info.get('uuid')}",
-                context.system or _name(one),
+                f"partition {name or one.get('uuid') or one.get('id')}",
+                name,
                 {part: content for part, content in one.items() if part not in ("processor", "memory")},
                 [*ports.logical(one, info)] if listed else None,
                 partition.rows(one, averages),

@@ -161,6 +161,8 @@ class _Reading:
             if is_gap(apart_s, seconds):
                 detail = f"no report since {self._before}: {gap(apart_s - seconds, seconds)}"
                 yield Reject(Reason.SAMPLE_MISSING, detail, "all")
+        if self._found.defect:
+            yield Reject(Reason.STAMP_INVALID, self._found.defect, "part")
         if dataset is not None and rows:
             yield self.record("manifest", {"counted": dataset, "row_count": rows})
         if misfits := self.content.misfits:

@@ -32,12 +32,16 @@ _LONGEST_TEXT = 500
 
 
 class Header(NamedTuple):
-    """Report and system, the end of its interval (UTC), and the interval's length in seconds, where known."""
+    """Report and system, the end of its interval (UTC), and the interval's length in seconds, where known.
+
+    `defect` is what is wrong with the statement of its length; empty where nothing is.
+    """
 
     name: str
     system: str
     end: datetime
     seconds: float | None
+    defect: str
 
     @property
     def key(self) -> str:
@@ -111,13 +115,23 @@ def header_of(report: Mapping[str, Any], context: Context, seen: Mapping[str, st
     end = _instant(written)
     if end is None:
         raise Unusable(Reason.STAMP_INVALID, f"expected timeData.{clock}End as yyyymmddhhmmss, found `{written:.40}`")
-    start = _instant(text(time.get(f"{clock}Start")))
-    seconds = (end - start).total_seconds() if start is not None and start < end else _seconds(time.get("dataRange"))
-    header = Header(name, context.system or label[1], end.replace(tzinfo=UTC), seconds)
+    seconds, defect = _length(end, text(time.get(f"{clock}Start")), _seconds(time.get("dataRange")))
+    header = Header(name, context.system or label[1], end.replace(tzinfo=UTC), seconds, defect)
     if clock == "utc":
         return header
     before = seen.get(header.key)
     return header._replace(end=stamps.to_utc(end, context.zone, datetime.fromisoformat(before) if before else None)[0])
+
+
+def _length(end: datetime, written: str, range_s: float | None) -> tuple[float | None, str]:
+    """Return the seconds of an interval by its start, else by its range, and what is wrong with their statement."""
+    start = _instant(written)
+    if start is not None and start < end:
+        return (end - start).total_seconds(), ""
+    found = f"a start {written:.40}, which is no yyyymmddhhmmss before the end" if written else "no start"
+    if range_s is None:
+        return None, f"expected the interval's start or range in timeData, found {found}, and no range in seconds"
+    return range_s, f"expected the interval's start in timeData, found {found}: its range counts" if written else ""
 
 
 def message_of(found: Any) -> Message | None:
