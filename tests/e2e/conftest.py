@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from counterflow.base.clickhouse import ClickHouse
 from counterflow.simulate import START
 from counterflow.stack.account import wait_computed, wait_judged, wait_landed
 from counterflow.stack.settings import StackSettings
+from tests.support.command_line import run_apart
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 Case = dict[str, Any]
@@ -32,11 +32,7 @@ def environment(stack: StackSettings) -> dict[str, str]:
 def counterflow(environment: dict[str, str]) -> Run:
     """Run `counterflow ARGUMENTS`; returns when it ends."""
 
-    def run(*arguments: object, timeout: float = 120) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "counterflow", *map(str, arguments)]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout)
-
-    return run
+    return partial(run_apart, **environment)
 
 
 @pytest.fixture(scope="session")
@@ -49,7 +45,7 @@ def reader(stack: StackSettings) -> Iterator[ClickHouse]:
 @pytest.fixture(scope="session")
 def demo(counterflow: Run) -> subprocess.CompletedProcess[str]:
     """What `counterflow demo --json` reported; its stories begin as those of `simulated`, and stay in the stack."""
-    return counterflow("demo", "--start", f"{START:%FT%TZ}", "--json", timeout=300)
+    return counterflow("demo", "--start", f"{START:%FT%TZ}", "--json", within_s=300)
 
 
 @pytest.fixture(scope="session")

@@ -22,7 +22,7 @@ from counterflow.collectors.records import Record
 from counterflow.stack.account import wait_landed
 from counterflow.stack.settings import StackSettings
 from tests.e2e.conftest import Run
-from tests.support.waiting import PATIENCE_S
+from tests.support.waiting import PATIENCE_S, until
 
 SNAPSHOTS = 12
 SYSTEM = "live-nmon"
@@ -52,10 +52,8 @@ def test_every_snapshot_of_a_real_nmon_lands_once(
     try:
         arguments = [nmon, "-F", str(recording), "-T", "-s", "1", "-c", str(SNAPSHOTS), "-p"]
         subprocess.run(arguments, env={**os.environ, "TZ": "UTC"}, check=True, capture_output=True)
-        end = time.monotonic() + PATIENCE_S
-        while (n := _snapshots(reader)) < SNAPSHOTS and time.monotonic() < end:
-            time.sleep(0.5)
-        assert n == SNAPSHOTS
+        until(lambda: _snapshots(reader) >= SNAPSHOTS, "every snapshot lands")
+        assert _snapshots(reader) == SNAPSHOTS
         time.sleep(3)
     finally:
         agent.send_signal(signal.SIGTERM)

@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 
 import orjson
@@ -23,6 +22,7 @@ from counterflow.stack.backup import backup
 from counterflow.stack.install import exclusive
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
+from tests.support.command_line import run_apart
 from tests.support.frames import frame
 from tests.support.waiting import PATIENCE_S, until
 
@@ -47,9 +47,7 @@ def line(new_stack: Callable[[], StackSettings]) -> StackSettings:
 
 
 def counterflow(line: StackSettings, *words: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, **line.environment}
-    command = [sys.executable, "-m", "counterflow", *words]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    return run_apart(*words, **line.environment)
 
 
 def publish(line: StackSettings, first: int, behind: int, partition: int = 0) -> None:
@@ -68,11 +66,9 @@ def publish(line: StackSettings, first: int, behind: int, partition: int = 0) ->
 
 
 def wait_landed(line: StackSettings, count: int) -> None:
-    end = time.monotonic() + PATIENCE_S
+    ledger = "SELECT sum(rows) AS n FROM counterflow.ledger"
     with line.clickhouse("reader") as client:
-        while client.rows("SELECT sum(rows) AS n FROM counterflow.ledger")[0]["n"] < count:
-            assert time.monotonic() < end, f"{count} rows did not land"
-            time.sleep(0.2)
+        until(lambda: int(client.rows(ledger)[0]["n"]) >= count, f"{count} rows land")
 
 
 def assert_whole(line: StackSettings, last: int) -> None:

@@ -170,13 +170,6 @@ def test_standard_input_is_read_like_a_file(tmp_path: Path) -> None:
     assert findings("-", home=tmp_path, stdin=AIX) == findings(AIX, home=tmp_path)
 
 
-def test_a_recording_that_is_there_three_times_counts_once(tmp_path: Path) -> None:
-    for name in ("one", "two", "three"):
-        (tmp_path / "files" / name).mkdir(parents=True)
-        (tmp_path / "files" / name / LINUX.name).write_bytes(LINUX.read_bytes())
-    assert findings(tmp_path / "files", home=tmp_path) == findings(LINUX, home=tmp_path)
-
-
 def test_an_archive_of_more_days_than_the_engine_takes_at_once_is_looked_at_whole(tmp_path: Path) -> None:
     """The engine refuses an insert into more than 100 partitions, here days, unless its limit is raised."""
     text = "".join(

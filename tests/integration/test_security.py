@@ -5,8 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -30,6 +28,7 @@ from counterflow.stack import lifecycle, supervision
 from counterflow.stack.flink import client as open_flink
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
+from tests.support.command_line import run_apart
 from tests.support.dds import Authority
 from tests.support.hostile import NAMES
 from tests.support.waiting import PATIENCE_S
@@ -56,14 +55,7 @@ def line(new_stack: NewStack, authority: Authority) -> StackSettings:
 
 
 def counterflow(line: StackSettings, *words: str) -> str:
-    result = subprocess.run(
-        [sys.executable, "-m", "counterflow", *words],
-        env={**os.environ, **line.environment},
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=False,
-    )
+    result = run_apart(*words, **line.environment)
     assert result.returncode == 0, result.stderr
     return result.stdout
 

@@ -30,6 +30,7 @@ from counterflow.stack import certificate, lifecycle, supervision
 from counterflow.stack.install import install
 from counterflow.stack.settings import StackSettings
 from tests.support.agents import AgentProcess
+from tests.support.command_line import run_apart
 from tests.support.dds import Authority
 from tests.support.ports import is_free
 from tests.support.recordings import RECORDINGS
@@ -44,13 +45,7 @@ AUTHENTICATION_FAILED, NOT_ENOUGH_PRIVILEGES, READONLY = 516, 497, 164
 def counterflow(settings: StackSettings, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     values = settings.model_dump(exclude_none=True) | {"grafana": settings.grafana or "none"}
     named = {f"COUNTERFLOW_{name.upper()}": str(value) for name, value in values.items()}
-    return subprocess.run(
-        [sys.executable, "-m", "counterflow", *words],
-        env={**os.environ, **named, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return run_apart(*words, within_s=300, **named | environment)
 
 
 def ports(settings: StackSettings) -> list[int]:
