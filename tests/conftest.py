@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, settings
 from counterflow.stack import lifecycle
 from counterflow.stack.settings import StackSettings
 from tests.support import left_over
+from tests.support.dds import Authority
 from tests.support.ports import free_ports
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -96,8 +97,8 @@ def stack(
     before_start: Callable[[StackSettings], None],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> StackSettings:
-    """The whole stack: topics, tables, lander and jobs. It starts with another Python first on PATH."""
-    settings = new_stack()
+    """The whole stack, over TLS: topics, tables, lander and jobs. It starts with another Python first on PATH."""
+    settings = Authority(tmp_path_factory.mktemp("authority")).over_tls(new_stack())
     before_start(settings)
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("PATH", f"{another_python(tmp_path_factory.mktemp('python'))}{os.pathsep}{os.environ['PATH']}")

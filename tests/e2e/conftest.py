@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
+from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from counterflow.base.clickhouse import ClickHouse
 from counterflow.simulate import START
 from counterflow.stack.account import wait_computed, wait_judged, wait_landed
 from counterflow.stack.settings import StackSettings
+from tests.support.command_line import run_apart
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 Case = dict[str, Any]
@@ -30,52 +32,63 @@ def environment(stack: StackSettings) -> dict[str, str]:
 def counterflow(environment: dict[str, str]) -> Run:
     """Run `counterflow ARGUMENTS`; returns when it ends."""
 
-    def run(*arguments: object, timeout: float = 120) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "counterflow", *map(str, arguments)]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout)
-
-    return run
+    return partial(run_apart, **environment)
 
 
 @pytest.fixture(scope="session")
 def reader(stack: StackSettings) -> Iterator[ClickHouse]:
     """ClickHouse as the user who may only read."""
-    with ClickHouse(stack.clickhouse_url, "reader", stack.clickhouse_password("reader")) as client:
+    with stack.clickhouse("reader") as client:
         yield client
 
 
 @pytest.fixture(scope="session")
 def demo(counterflow: Run) -> subprocess.CompletedProcess[str]:
-    """What `counterflow demo --json` reported; its data stays in the stack.
-
-    Its stories begin at the same time as those of `published`, whose systems other tests compare with `look`.
-    """
-    return counterflow("demo", "--start", f"{START:%FT%TZ}", "--json", timeout=300)
+    """What `counterflow demo --json` reported; its stories begin as those of `simulated`, and stay in the stack."""
+    return counterflow("demo", "--start", f"{START:%FT%TZ}", "--json", within_s=300)
 
 
 @pytest.fixture(scope="session")
-def published(counterflow: Run, reader: ClickHouse, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Case]:
-    """Simulate a case, publish all of it, and wait until every record and every result is stored; once a session."""
-    done: dict[str, Case] = {}
+def simulated(counterflow: Run, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Case]:
+    """Simulate a case, once a session; return what the command reports of it, and the `folder` of its files."""
 
+    @cache
     def make(name: str) -> Case:
-        if name not in done:
-            folder = tmp_path_factory.mktemp(name)
-            run = counterflow("study", "simulate", name, "--out", folder, "--json")
-            assert run.returncode == 0, run.stderr
-            done[name] = json.loads(run.stdout)
-            records = 0
-            for path in sorted(folder.iterdir()):
-                named = () if path.name in ("HMC", "SITE") else ("--system", path.name)
-                sent = counterflow("publish", path, *named, "--agent-id", name, "--json")
-                assert sent.returncode == 0, sent.stderr
-                outcome = json.loads(sent.stdout)
-                assert set(outcome["rejects"]) <= {"read_with_another", "column_missing", "sample_missing"}, outcome
-                records += sum(outcome["records"].values())
-            landed = wait_landed(reader, name, records)
-            assert (landed.lost, landed.deadletter) == (0, 0)
-            assert wait_computed(reader, name) == 0
-            assert wait_judged(reader, name) == 0
-        return done[name]
+        folder = tmp_path_factory.mktemp(name)
+        run = counterflow("study", "simulate", name, "--out", folder, "--json")
+        assert run.returncode == 0, run.stderr
+        return {**json.loads(run.stdout), "folder": folder}
 
     return make
+
+
+@pytest.fixture(scope="session")
+def published(
+    counterflow: Run, reader: ClickHouse, demo: subprocess.CompletedProcess[str], simulated: Callable[[str], Case]
+) -> Callable[[str], Case]:
+    """Return a simulated case all of whose records and results are stored: a story by the demo, others on request."""
+    stored = {story["case"] for story in json.loads(demo.stdout)["stories"]}
+
+    def make(name: str) -> Case:
+        case = simulated(name)
+        if name not in stored:
+            _publish(name, case["folder"], counterflow, reader)
+            stored.add(name)
+        return case
+
+    return make
+
+
+def _publish(name: str, folder: Path, counterflow: Run, reader: ClickHouse) -> None:
+    records = 0
+    for path in sorted(folder.iterdir()):
+        named = () if path.name in ("HMC", "SITE") else ("--system", path.name)
+        sent = counterflow("publish", path, *named, "--agent-id", name, "--json")
+        assert sent.returncode == 0, sent.stderr
+        outcome = json.loads(sent.stdout)
+        assert set(outcome["rejects"]) <= {"read_with_another", "column_missing", "sample_missing"}, outcome
+        records += sum(outcome["records"].values())
+    landed = wait_landed(reader, name, records)
+    assert (landed.lost, landed.deadletter) == (0, 0)
+    assert wait_computed(reader, name) == 0
+    assert wait_judged(reader, name) == 0

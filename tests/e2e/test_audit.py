@@ -9,11 +9,12 @@ from typing import Any
 
 from counterflow.pipelines.audit.results import audited
 from tests.e2e.conftest import Run
+from tests.support.waiting import PATIENCE_S
 
 
 def test_after_the_demo_nothing_is_lost_or_wrong(counterflow: Run, demo: subprocess.CompletedProcess[str]) -> None:
     assert demo.returncode == 0, demo.stderr
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE_S
     while True:
         run = counterflow("audit", "--from", "2026-03-02", "--to", "2026-03-03", "--json")
         report: dict[str, Any] = json.loads(run.stdout)
@@ -29,12 +30,7 @@ def test_after_the_demo_nothing_is_lost_or_wrong(counterflow: Run, demo: subproc
     assert report["results_checked"] == sum(checked.values())
 
 
-def test_a_period_without_counters_is_named_as_unchecked(
-    counterflow: Run, demo: subprocess.CompletedProcess[str]
-) -> None:
-    assert demo.returncode == 0, demo.stderr
+def test_a_period_without_counters_is_named_as_unchecked(counterflow: Run) -> None:
     run = counterflow("audit", "--from", "2001-01-01", "--to", "2001-01-02")
     assert run.returncode == 0, run.stderr
     assert "None was checked: no result is computed from counters of this period." in run.stdout
-    checked = counterflow("audit", "--from", "2026-03-02", "--to", "2026-03-03")
-    assert "None was checked" not in checked.stdout

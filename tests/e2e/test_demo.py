@@ -17,6 +17,7 @@ from counterflow.simulate import START, cases
 from tests.support.board_check import check
 from tests.support.browser import browser
 from tests.support.metrics import published
+from tests.support.waiting import PATIENCE_S
 
 Demo = subprocess.CompletedProcess[str]
 STORIES = ("end-of-day-story", "sriov-story", "log-ceiling-story", "q-replication", "nvme-story")
@@ -68,7 +69,7 @@ def test_the_demo_answers_questions(demo: Demo) -> None:
 @pytest.mark.usefixtures("outcome")
 def test_no_panel_is_empty(reader: ClickHouse) -> None:
     """Sums by hour are computed again half a minute after rows landed."""
-    end = time.monotonic() + 90
+    end = time.monotonic() + PATIENCE_S
     while True:
         findings = check(reader, published())
         wrong = [(found.name, found.problems) for found in findings if found.state != "ok"]

@@ -22,6 +22,7 @@ from counterflow.collectors.records import Record
 from counterflow.stack.account import wait_landed
 from counterflow.stack.settings import StackSettings
 from tests.e2e.conftest import Run
+from tests.support.waiting import PATIENCE_S, until
 
 SNAPSHOTS = 12
 SYSTEM = "live-nmon"
@@ -51,14 +52,12 @@ def test_every_snapshot_of_a_real_nmon_lands_once(
     try:
         arguments = [nmon, "-F", str(recording), "-T", "-s", "1", "-c", str(SNAPSHOTS), "-p"]
         subprocess.run(arguments, env={**os.environ, "TZ": "UTC"}, check=True, capture_output=True)
-        end = time.monotonic() + 90
-        while (n := _snapshots(reader)) < SNAPSHOTS and time.monotonic() < end:
-            time.sleep(0.5)
-        assert n == SNAPSHOTS
+        until(lambda: _snapshots(reader) >= SNAPSHOTS, "every snapshot lands")
+        assert _snapshots(reader) == SNAPSHOTS
         time.sleep(3)
     finally:
         agent.send_signal(signal.SIGTERM)
-        _, log = agent.communicate(timeout=30)
+        _, log = agent.communicate(timeout=PATIENCE_S)
     assert agent.returncode == 0, log
 
     whole = Counter(item.dataset for item in read_file(recording, ZoneInfo("UTC"), SYSTEM) if isinstance(item, Record))

@@ -14,7 +14,6 @@ import pytest
 
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.schemas.definition import datasets
-from counterflow.stack.account import wait_computed, wait_landed
 from tests.e2e.conftest import Case, Run
 
 SAMPLES = Path(__file__).parents[2] / "samples/nmon"
@@ -78,29 +77,21 @@ def assert_same_results(out: Path, reader: ClickHouse, systems: set[str]) -> Non
 def test_look_gives_the_results_of_the_line(
     story: str, published: Callable[[str], Case], counterflow: Run, reader: ClickHouse, tmp_path: Path
 ) -> None:
-    published(story)
-    made = counterflow("study", "simulate", story, "--out", tmp_path / "files", "--json")
-    assert made.returncode == 0, made.stderr
-    looked_at(counterflow, tmp_path / "files", tmp_path / "kept", tmp_path / "out")
-    assert_same_results(tmp_path / "out", reader, {path.name for path in (tmp_path / "files").iterdir()})
+    files = published(story)["folder"]
+    looked_at(counterflow, files, tmp_path / "kept", tmp_path / "out")
+    assert_same_results(tmp_path / "out", reader, {path.name for path in files.iterdir()})
 
 
+@pytest.mark.usefixtures("demo")
 def test_look_gives_the_results_of_the_line_for_every_sample(
     counterflow: Run, reader: ClickHouse, tmp_path: Path
 ) -> None:
-    """Each sample is read as a system of its own, since several come from one machine."""
-    samples = {f"look-{path.name}": path for path in sorted(SAMPLES.glob("*.gz"))}
+    """The demo publishes each sample as a system of its own, since several come from one machine."""
+    samples = {path.name.partition(".")[0]: path for path in sorted(SAMPLES.glob("*.gz"))}
     assert len(samples) == 6
-    records = 0
     for system, path in samples.items():
-        sent = counterflow("publish", path, "--system", system, "--agent-id", "look-samples", "--json")
-        assert sent.returncode == 0, sent.stderr
-        records += sum(json.loads(sent.stdout)["records"].values())
         looked = counterflow(
             "look", path, "--system", system, "--keep", tmp_path / "kept", "--export", tmp_path / "out"
         )
         assert looked.returncode == 0, looked.stderr
-    landed = wait_landed(reader, "look-samples", records)
-    assert (landed.lost, landed.deadletter) == (0, 0)
-    assert wait_computed(reader, "look-samples") == 0
     assert_same_results(tmp_path / "out", reader, set(samples))

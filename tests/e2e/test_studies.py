@@ -65,6 +65,10 @@ def test_the_log_study_gives_its_published_table(published: Publish, counterflow
             key, factor = LOG_FIGURES[figure]
             assert same(figures[name][key]["value"] * factor, printed), (name, figure, figures[name][key])
             checked += 1
+        for figure, implied in run["implied"].items():
+            assert figure not in run["published"]
+            key, factor = LOG_FIGURES[figure]
+            assert figures[name][key]["value"] * factor == pytest.approx(float(implied), rel=5e-4), (name, figure)
         assert 44_000 < figures[name]["log", "", "", "log_bytes_per_unit"]["value"] < 45_500
         for kind in ("gcp", "ziip"):
             lpar, captured = (

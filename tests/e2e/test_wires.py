@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from counterflow.base.clickhouse import ClickHouse
+from tests.support.waiting import until
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 LONE = "LONE'A\""
@@ -54,9 +54,7 @@ def test_without_the_hmc_the_link_is_unknown_and_the_doctor_names_the_hop(
     (tmp_path / "SRIOVA" / "MIRROR_INFO.csv").unlink()  # it names the pair of the other story
     run = counterflow("publish", tmp_path / "SRIOVA", "--system", LONE)
     assert run.returncode == 0, run.stderr
-    end = time.monotonic() + 90
-    while sum(states(reader, LONE).values()) < 26 and time.monotonic() < end:
-        time.sleep(1)
+    until(lambda: sum(states(reader, LONE).values()) >= 26, "every interval is judged", every_s=1)
     found = states(reader, LONE)
     assert sum(found.values()) == 26
     assert set(found) <= {"UNKNOWN", "SUSPECTED"}

@@ -12,7 +12,7 @@ from counterflow.stack import lifecycle
 from counterflow.stack.settings import StackSettings
 from tests.faults.disks import mount
 from tests.faults.line import Line, Verdict
-from tests.support.agents import until
+from tests.support.waiting import until
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -30,7 +30,7 @@ def before_start(request: pytest.FixtureRequest) -> Callable[[StackSettings], No
 @pytest.fixture
 def line(stack: StackSettings, tmp_path: Path) -> Iterator[Line]:
     """The stack, recovered from earlier tests, under a load of its own whose first results have arrived."""
-    until(lambda: all(part.state == "running" for part in lifecycle.status(stack)), 180)
+    until(lambda: all(part.state == "running" for part in lifecycle.status(stack)), within_s=180)
     with Line(stack, tmp_path) as line:
         line.back()
         yield line

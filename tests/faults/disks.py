@@ -10,7 +10,7 @@ from pathlib import Path
 import psutil
 
 from counterflow.stack.settings import StackSettings
-from tests.support.agents import until
+from tests.support.waiting import until
 
 _BYTES = 4 << 30
 """More than a run writes; what is not written takes no memory."""
@@ -27,7 +27,7 @@ def mount(stack: StackSettings) -> None:
 def full(folder: Path, left: int = 1 << 20) -> Iterator[None]:
     """Leave only this many bytes free on a disk, until the block ends."""
     # repeated if something was written after its size was read
-    until(lambda: _mount(folder, f"remount,size={psutil.disk_usage(str(folder)).used + left}"), 10)
+    until(lambda: _mount(folder, f"remount,size={psutil.disk_usage(str(folder)).used + left}"))
     try:
         yield
     finally:

@@ -11,7 +11,8 @@ from pathlib import Path
 from tests.faults.agent_killed_at import POINTS
 from tests.faults.line import Line
 from tests.integration.test_agent import Recording
-from tests.support.agents import AgentProcess, until
+from tests.support.agents import AgentProcess
+from tests.support.waiting import until
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
@@ -25,7 +26,7 @@ def test_killed_at_every_named_point(line: Line, report: Callable[..., None]) ->
             run = ("agent", "run", "--config", str(line.agent.config), "--agent-id", line.name)
             words = ("tests.faults.agent_killed_at", point, str(nth), *run)
             with AgentProcess([sys.executable, "-m", *words], log, cwd=REPOSITORY) as agent:
-                until(lambda agent=agent: agent.process.poll() is not None, 30, log)  # type: ignore[misc]
+                until(lambda agent=agent: agent.process.poll() is not None, log)  # type: ignore[misc]
                 assert agent.process.returncode == -signal.SIGKILL, log.read_text()
     line.agent = line.new_agent()
     line.back()

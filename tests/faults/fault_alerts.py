@@ -13,9 +13,10 @@ import yaml
 from counterflow.dashboards import alerting
 from counterflow.stack import supervision
 from counterflow.stack.settings import HOST, StackSettings
-from tests.integration.test_alerts import get, hook, running, until, write_verdict
+from tests.integration.test_alerts import get, hook, running, write_verdict
 from tests.support.ports import free_ports
 from tests.support.prometheus import folder, program
+from tests.support.waiting import until
 
 __all__ = ["hook"]
 SYSTEM = "faults"
@@ -93,7 +94,7 @@ def test_an_alert_outlives_restarts(
             assert fires()
         assert not notified("resolved")
         write_verdict(stack, "OK", SYSTEM)
-        until(lambda: notified("resolved"), "end of the alert", 200)
+        until(lambda: notified("resolved"), "end of the alert", within_s=200)
     finally:
         for run in runs.values():
             run.close()

@@ -12,7 +12,7 @@ from counterflow.schemas.definition import topics
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
-from tests.support.agents import until
+from tests.support.waiting import until
 
 AGENTS, STOPS = 15, 2
 AWAY_S = 16.0
@@ -71,11 +71,12 @@ def test_what_is_acknowledged_outlives_a_broker_that_is_stopped(kafka: StackSett
 
 def _stopped_and_started(kafka: StackSettings, agents: Sequence[Committing]) -> None:
     running = [agent.acknowledged for agent in agents]
-    until(lambda: all(agent.acknowledged > n for agent, n in zip(agents, running, strict=True)), BACK_S)
+    until(lambda: all(agent.acknowledged > n for agent, n in zip(agents, running, strict=True)), within_s=BACK_S)
     supervision.stop(kafka, "kafka")
     stopped = [agent.acknowledged + agent.recalls for agent in agents]
     time.sleep(AWAY_S)
     lifecycle.start(kafka, "kafka")
     until(
-        lambda: all(agent.acknowledged + agent.recalls != n for agent, n in zip(agents, stopped, strict=True)), BACK_S
+        lambda: all(agent.acknowledged + agent.recalls != n for agent, n in zip(agents, stopped, strict=True)),
+        within_s=BACK_S,
     )

@@ -10,7 +10,8 @@ from pathlib import Path
 from counterflow.stack import lifecycle, supervision
 from tests.faults.disks import full
 from tests.faults.line import Line
-from tests.support.agents import AgentProcess, until
+from tests.support.agents import AgentProcess
+from tests.support.waiting import until
 
 
 def answers(line: Line, *parts: str) -> bool:
@@ -20,7 +21,7 @@ def answers(line: Line, *parts: str) -> bool:
 def test_full_under_the_broker(line: Line, report: Callable[..., None]) -> None:
     line.burst = 20
     with full(line.stack.kafka_home / "data"):
-        until(lambda: supervision.states(line.stack)["kafka"].state == "BACKOFF" or not answers(line, "kafka"), 90)
+        until(lambda: supervision.states(line.stack)["kafka"].state == "BACKOFF" or not answers(line, "kafka"))
         time.sleep(15)
         kafka = next(part for part in lifecycle.status(line.stack) if part.name == "kafka")
         print(kafka)
@@ -34,7 +35,7 @@ def test_full_under_clickhouse(line: Line, report: Callable[..., None]) -> None:
     line.burst = 10
     with full(line.stack.clickhouse_home / "data"):
         log = line.stack.logs / "lander.log"
-        until(lambda: "NOT_ENOUGH_SPACE" in log.read_text() or "No space left" in log.read_text(), 90)
+        until(lambda: "NOT_ENOUGH_SPACE" in log.read_text() or "No space left" in log.read_text())
         time.sleep(10)
     line.burst = 1
     began = time.monotonic()
@@ -46,7 +47,7 @@ def test_full_under_the_checkpoints(line: Line, report: Callable[..., None]) -> 
     before = line.failed_checkpoints()
     with full(line.stack.flink.checkpoints, left=0):
         line.request_checkpoints(before)
-        until(lambda: all(failed > before[job_id] for job_id, failed in line.failed_checkpoints().items()), 60)
+        until(lambda: all(failed > before[job_id] for job_id, failed in line.failed_checkpoints().items()))
         line.kill("taskmanager")
         time.sleep(5)
     began = time.monotonic()
@@ -70,7 +71,7 @@ def test_full_under_logs_and_agent(line: Line, report: Callable[..., None]) -> N
             line.kill(part)
         began = time.monotonic()
         seconds = line.back()
-        until(lambda: answers(line, *parts), 120)
+        until(lambda: answers(line, *parts))
         supervision.stop(line.stack, "clickhouse")  # so that the others write much to their logs
         time.sleep(5)
         lifecycle.start(line.stack, "clickhouse")

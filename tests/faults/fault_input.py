@@ -16,8 +16,9 @@ from counterflow.stack.jobs import cluster
 from tests.faults.line import Line, as_admin, kafka
 from tests.integration.test_agent import Recording
 from tests.integration.test_landing import record
-from tests.support.agents import scrape, until
+from tests.support.agents import scrape
 from tests.support.frames import frame
+from tests.support.waiting import until
 
 TOPIC = "counterflow.disk.v2"
 

@@ -15,7 +15,7 @@ import pytest
 from counterflow.stack import lifecycle, supervision
 from tests.faults.folders import Folder, audited
 from tests.faults.line import PARTS, Line
-from tests.support.agents import until
+from tests.support.waiting import until
 
 NUMBERS = {"agent": 1, "kafka": 6, "taskmanager": 9, "jobmanager": 10, "lander": 14, "clickhouse": 16, "exporter": 24}
 
@@ -28,7 +28,7 @@ def test_killed(line: Line, report: Callable[..., None], part: str) -> None:
     began = time.monotonic()
     killed = line.kill(part)
     until(lambda: line.pid(part) not in (0, killed))
-    until(lambda: all(found.state == "running" for found in lifecycle.status(line.stack)), 180)
+    until(lambda: all(found.state == "running" for found in lifecycle.status(line.stack)), within_s=180)
     line.back()
     report(NUMBERS[part], time.monotonic() - began, line.oracle())
     assert b"NoResourceAvailableException" not in log.read_bytes()[before:], "jobs did not wait for the TaskManager"
@@ -69,25 +69,25 @@ def test_killed_at_random(line: Line, tmp_path: Path, request: pytest.FixtureReq
         line.back()
         for folder in folders:
             folder.wait()
-    until(lambda: all(found.state == "running" for found in lifecycle.status(line.stack)), 180)
+    until(lambda: all(found.state == "running" for found in lifecycle.status(line.stack)), within_s=180)
     written = {folder.name: folder.written() for folder in folders}
-    until(lambda: {name: line.counted(name) for name in written} == written, 180, every_s=1)
+    until(lambda: {name: line.counted(name) for name in written} == written, within_s=180, every_s=1)
     right = {name: {"pending": 0, "lost": 0, "wrong": 0} for name in written}
-    until(lambda: audited(line, written) == right, 300, every_s=1)
+    until(lambda: audited(line, written) == right, within_s=300, every_s=1)
     assert line.oracle().right
 
 
 def kill_broker_while_reading_is_paused(line: Line) -> None:
     """Freeze ClickHouse until inserts have failed, then lose the broker, then let ClickHouse continue."""
-    until(lambda: line.pid("clickhouse") and line.pid("kafka"), 60)
+    until(lambda: line.pid("clickhouse") and line.pid("kafka"))
     engine = line.pid("clickhouse")
     os.kill(engine, signal.SIGSTOP)
     try:
-        until(lambda: "inserts in a row failed" in line.health(line.stack.lander_metrics_port), 120)
+        until(lambda: "inserts in a row failed" in line.health(line.stack.lander_metrics_port))
         broker = line.pid("kafka")
         os.kill(broker, signal.SIGSTOP)
         time.sleep(15)
         os.kill(broker, signal.SIGKILL)
-        until(lambda: line.pid("kafka") not in (0, broker), 60)
+        until(lambda: line.pid("kafka") not in (0, broker))
     finally:
         os.kill(engine, signal.SIGCONT)

@@ -13,8 +13,9 @@ import orjson
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.settings import StackSettings
 from tests.integration.test_sql_agent import Agent
-from tests.support.agents import committed, published, until
+from tests.support.agents import committed, published
 from tests.support.ibmi_database import System
+from tests.support.waiting import until
 
 EVERY_S = 0.2
 
@@ -36,10 +37,10 @@ def test_systems_are_polled_while_the_broker_is_away(
         return streams.count(("NRG_INFO",))
 
     with start() as agent:
-        until(lambda: len(committed(stack, name).streams), log=agent.log)
+        until(lambda: len(committed(stack, name).streams), agent.log)
         supervision.stop(stack, "kafka")
         try:
-            until(lambda: waiting() > 20, log=agent.log)
+            until(lambda: waiting() > 20, agent.log)
             agent.process.kill()
             left = waiting()
             with start() as agent:  # it cannot begin before the broker is back; what was left stays
@@ -49,7 +50,7 @@ def test_systems_are_polled_while_the_broker_is_away(
             began = time.monotonic()
             lifecycle.start(stack, "kafka")
     with start() as agent:
-        until(lambda: waiting() < 5, 60, agent.log)
+        until(lambda: waiting() < 5, agent.log)
         seconds = time.monotonic() - began
         agent.stop()
     rows = published(stack, name)

@@ -34,8 +34,8 @@ from counterflow.stack import flink, supervision
 from counterflow.stack.jobs import cluster
 from counterflow.stack.settings import StackSettings
 from tests.integration.test_agent import Agent, Recording, is_read
-from tests.support.agents import until
 from tests.support.ports import free_ports
+from tests.support.waiting import until
 
 PARTS = ("kafka", "clickhouse", "jobmanager", "taskmanager", "lander", "exporter", "jobs", "health")
 EVERY_S = 0.1
@@ -105,12 +105,12 @@ class Line:
             self.agent = self.new_agent()
         return pid
 
-    def back(self, timeout_s: float = 180) -> float:
+    def back(self, timeout_s: float = 300) -> float:
         """Wait until a snapshot written from now on has its result; return the seconds."""
         began = time.monotonic()
         recording = self.recordings[0]
         ts = recording.start + timedelta(seconds=recording.written + 2)
-        until(lambda: self._result(recording, ts), timeout_s, self.agent.log)
+        until(lambda: self._result(recording, ts), self.agent.log, within_s=timeout_s)
         return time.monotonic() - began
 
     def checkpoint(self, timeout_s: float = 120) -> None:
@@ -126,7 +126,7 @@ class Line:
                 return not late
             return False
 
-        until(completed, timeout_s)
+        until(completed, within_s=timeout_s)
 
     def request_checkpoints(self, job_ids: Iterable[str]) -> None:
         """Let jobs write a checkpoint now, not at their next interval; one that is still starting refuses."""
@@ -141,7 +141,7 @@ class Line:
 
     def wait_committed(self, timeout_s: float = 120) -> None:
         """Wait until the agent has committed everything that is written."""
-        until(is_read(self.stack, self.name, *self.files), timeout_s, self.agent.log)
+        until(is_read(self.stack, self.name, *self.files), self.agent.log, within_s=timeout_s)
 
     def oracle(self, timeout_s: float = 120) -> Verdict:
         """Pause the load, wait for every result, return what is lost, doubled or wrong, and resume."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from counterflow.stack import lifecycle
 from counterflow.stack.settings import StackSettings
 from tests.faults.line import Line
-from tests.support.agents import until
+from tests.support.waiting import until
 
 PARTS = ["agent", "kafka", "clickhouse", "taskmanager", "lander", "exporter", "health"]
 
@@ -25,6 +25,6 @@ def test_nothing_is_lost_when_parts_are_killed_in_quick_succession(stack: StackS
             line.kill(part)
             time.sleep(chance.uniform(0, 1))
         line.back()
-        until(lambda: all(part.state == "running" for part in lifecycle.status(stack)), 60)
+        until(lambda: all(part.state == "running" for part in lifecycle.status(stack)))
         verdict = line.oracle()
         assert verdict.right, verdict

@@ -33,8 +33,9 @@ from counterflow.schemas.definition import CHECKPOINTS, topics
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
-from tests.support.agents import AgentProcess, Rows, committed, published, scrape, until
+from tests.support.agents import AgentProcess, Rows, committed, published, scrape
 from tests.support.ports import free_ports
+from tests.support.waiting import PATIENCE_S, until
 
 _names = itertools.count(1)
 _ENVELOPE = {"agent_id", "seq", "collected_at", "run"}
@@ -166,7 +167,7 @@ def test_killed_at_any_moment_it_goes_on_with_no_record_lost_or_duplicated(
         done.set()
         writer.join()
     with Agent(tmp_path, broker, name) as agent:
-        until(is_read(broker, name, recording.path), log=agent.log)
+        until(is_read(broker, name, recording.path), agent.log)
         agent.stop()
     rows = published(broker, name)
     assert_exactly_once(rows, recording.path)
@@ -179,15 +180,15 @@ def test_a_second_agent_of_the_same_name_takes_over_and_the_first_reports_it(
     recording = Recording(tmp_path / "live.nmon")
     recording.append(5)
     with Agent(tmp_path, broker, name) as first:
-        until(is_read(broker, name, recording.path), log=first.log)
+        until(is_read(broker, name, recording.path), first.log)
         with Agent(tmp_path, broker, name) as second:
             until(lambda: (found := committed(broker, name).agent) and found.pid == second.process.pid)
             recording.append(5)
-            assert first.process.wait(20) == 3
+            assert first.process.wait(PATIENCE_S) == 3
             assert f"another agent with agent_id `{name}` has taken over: process {second.process.pid}" in (
                 first.log.read_text()
             )
-            until(is_read(broker, name, recording.path), log=second.log)
+            until(is_read(broker, name, recording.path), second.log)
             second.stop()
     assert_exactly_once(published(broker, name), recording.path)
 
@@ -198,7 +199,7 @@ def test_a_broker_that_goes_and_comes_back_costs_nothing_but_time(
     recording = Recording(tmp_path / "live.nmon")
     recording.append(10)
     with Agent(tmp_path, broker, name) as agent:
-        until(is_read(broker, name, recording.path), log=agent.log)
+        until(is_read(broker, name, recording.path), agent.log)
         os.kill(supervision.states(broker)["kafka"].pid, signal.SIGSTOP)  # in the middle of a transaction
         recording.append(2000)
         time.sleep(2)
@@ -206,9 +207,9 @@ def test_a_broker_that_goes_and_comes_back_costs_nothing_but_time(
         os.kill(pid, signal.SIGCONT)
         supervision.stop(broker, "kafka")
         recording.append(10)
-        until(lambda: "waiting for the broker" in agent.log.read_text(), log=agent.log)
+        until(lambda: "waiting for the broker" in agent.log.read_text(), agent.log)
         lifecycle.start(broker, "kafka")
-        until(is_read(broker, name, recording.path), 60, agent.log)
+        until(is_read(broker, name, recording.path), agent.log)
         agent.stop()
     assert_exactly_once(published(broker, name), recording.path)
 
@@ -217,7 +218,7 @@ def test_checkpoints_are_read_up_to_their_end_at_the_beginning(broker: StackSett
     """While others write without a pause, a reader that follows the end of the topic never reaches it."""
     client = {**broker.kafka("agent").client, "log_level": 0}
     other = Producer({**client, "transactional.id": name})
-    other.init_transactions(30)
+    other.init_transactions(PATIENCE_S)
     other.begin_transaction()
     other.produce(CHECKPOINTS, b"{}", f"{name}/held back")
     other.flush(30)
@@ -227,7 +228,7 @@ def test_checkpoints_are_read_up_to_their_end_at_the_beginning(broker: StackSett
         later = Producer(client)
         later.produce(CHECKPOINTS, b"{}", f"{name}/later")
         later.flush(30)
-        other.commit_transaction(30)
+        other.commit_transaction(PATIENCE_S)
 
     writer = threading.Timer(1, write)
     writer.start()
@@ -242,12 +243,12 @@ def test_sigterm_in_the_middle_of_a_file_stops_at_a_commit(broker: StackSettings
     recording.append(2500)
     quick = {"follow": False, "settle_s": 0}
     with Agent(tmp_path, broker, name, **quick, commit={"records": 100}) as agent:
-        until(lambda: '"reading"' in agent.log.read_text(), log=agent.log)
+        until(lambda: '"reading"' in agent.log.read_text(), agent.log)
         agent.stop()
     (checkpoint,) = committed(broker, name).files.values()
     assert 0 < checkpoint.position.byte_offset < recording.path.stat().st_size
     with Agent(tmp_path, broker, name, **quick) as agent:
-        until(is_read(broker, name, recording.path), 60, agent.log)
+        until(is_read(broker, name, recording.path), agent.log)
         agent.stop()
     assert_exactly_once(published(broker, name), recording.path)
 
@@ -339,7 +340,7 @@ def publish(broker: StackSettings, name: str, *arguments: Path | str) -> subproc
         env={**os.environ, **broker.environment},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_S,
         preexec_fn=_obey_permissions,
     )
 

@@ -26,6 +26,7 @@ from counterflow.dashboards import alerting
 from counterflow.schemas.migrations import migrate
 from counterflow.stack.settings import HOST, StackSettings
 from tests.support.prometheus import REPOSITORY, folder, program
+from tests.support.waiting import PATIENCE_S, until
 
 SYSTEM = "alerts 'A'"
 
@@ -40,18 +41,10 @@ def running(log: Path, *command: str, cwd: Path = REPOSITORY, **environment: str
     finally:
         process.terminate()
         try:
-            process.wait(20)
+            process.wait(PATIENCE_S)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-
-
-def until(condition: Callable[[], Any], what: str, timeout_s: float = 90) -> Any:
-    end = time.monotonic() + timeout_s
-    while not (answer := condition()):
-        assert time.monotonic() < end, f"no {what} after {timeout_s} s"
-        time.sleep(0.2)
-    return answer
 
 
 def get(url: str) -> str | None:

@@ -24,6 +24,7 @@ from counterflow.cli import cli
 from counterflow.schemas.definition import datasets
 from counterflow.stack import flink
 from counterflow.stack.settings import StackSettings
+from tests.support.waiting import PATIENCE_S
 
 JOB = "roce_cap"
 LINK = {"system": "APP1", "link_type": "nrg", "link": "MIRROR_DATABASE", "interval_s": 15.0, "n": 1}
@@ -81,14 +82,14 @@ def _running(kafka: StackSettings, log: Path, script: str, *arguments: str) -> I
         raise
     finally:
         process.send_signal(signal.SIGTERM)
-        process.wait(30)
+        process.wait(PATIENCE_S)
 
 
 def _first(kafka: StackSettings, topic: str) -> dict[str, Any]:
     consumer = Consumer({**kafka.kafka("admin").client, "group.id": "test", "auto.offset.reset": "earliest"})
     consumer.subscribe([topic])
     try:
-        end = time.monotonic() + 90
+        end = time.monotonic() + PATIENCE_S
         while time.monotonic() < end:
             message = consumer.poll(1)
             if message is not None and not message.error():

@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 
 import orjson
@@ -23,8 +22,9 @@ from counterflow.stack.backup import backup
 from counterflow.stack.install import exclusive
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
-from tests.support.agents import until
+from tests.support.command_line import run_apart
 from tests.support.frames import frame
+from tests.support.waiting import PATIENCE_S, until
 
 AGENT, TOPIC = "agent-of-copies", "counterflow.disk.v2"
 SUMS = """
@@ -47,15 +47,13 @@ def line(new_stack: Callable[[], StackSettings]) -> StackSettings:
 
 
 def counterflow(line: StackSettings, *words: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, **line.environment}
-    command = [sys.executable, "-m", "counterflow", *words]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    return run_apart(*words, **line.environment)
 
 
 def publish(line: StackSettings, first: int, behind: int, partition: int = 0) -> None:
     """Write one transaction into two partitions, this one and the next."""
     producer = Producer({**line.kafka("admin").client, "transactional.id": AGENT})
-    producer.init_transactions(30)
+    producer.init_transactions(PATIENCE_S)
     producer.begin_transaction()
     for seq in range(first, behind):
         at = f"2026-11-20T00:{seq // 60 % 60:02}:{seq % 60:02}Z"
@@ -64,15 +62,13 @@ def publish(line: StackSettings, first: int, behind: int, partition: int = 0) ->
             "collected_at": at, "disk": "hdisk0", "device_type": "disk", "leaf": True, "reads": seq,
         }  # fmt: skip
         producer.produce(TOPIC, orjson.dumps(frame("disk", [record])), key=AGENT, partition=partition + seq % 2)
-    producer.commit_transaction(30)
+    producer.commit_transaction(PATIENCE_S)
 
 
 def wait_landed(line: StackSettings, count: int) -> None:
-    end = time.monotonic() + 60
+    ledger = "SELECT sum(rows) AS n FROM counterflow.ledger"
     with line.clickhouse("reader") as client:
-        while client.rows("SELECT sum(rows) AS n FROM counterflow.ledger")[0]["n"] < count:
-            assert time.monotonic() < end, f"{count} rows did not land"
-            time.sleep(0.2)
+        until(lambda: int(client.rows(ledger)[0]["n"]) >= count, f"{count} rows land")
 
 
 def assert_whole(line: StackSettings, last: int) -> None:
@@ -116,7 +112,7 @@ def test_a_backup_waits_for_up_and_down(line: StackSettings) -> None:
         with pytest.raises(subprocess.TimeoutExpired):
             waiting.wait(5)
         assert supervision.states(line)["lander"].state == "RUNNING"
-    assert waiting.wait(120) == 0
+    assert waiting.wait(PATIENCE_S) == 0
     assert_whole(line, 250)
 
 

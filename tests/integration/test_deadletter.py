@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -28,6 +26,7 @@ from tests.integration.test_landing import (
     record,
     records,
 )
+from tests.support.command_line import run_apart
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -49,13 +48,8 @@ def line(kafka: StackSettings, clickhouse: StackSettings) -> Iterator[StackSetti
 @pytest.fixture
 def deadletter(line: StackSettings) -> Run:
     """Run `counterflow deadletter ARGUMENTS`."""
-    environment = {**os.environ, "COUNTERFLOW_HOME": str(line.home), "COUNTERFLOW_PARTS": str(line.parts)}
-
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "counterflow", "deadletter", *arguments]
-        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
-
-    return run
+    places = {"COUNTERFLOW_HOME": str(line.home), "COUNTERFLOW_PARTS": str(line.parts)}
+    return lambda *arguments: run_apart("deadletter", *arguments, **places)
 
 
 def lines(run: subprocess.CompletedProcess[str], status: int = 0) -> list[dict[str, Any]]:

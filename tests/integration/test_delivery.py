@@ -17,10 +17,11 @@ import yaml
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult, LoginPassword
 
-from tests.integration.test_alerts import get, running, until
+from tests.integration.test_alerts import get, running
 from tests.support.dds import Authority
 from tests.support.ports import free_ports
 from tests.support.prometheus import REPOSITORY, folder, program, run
+from tests.support.waiting import until
 
 HOST = "127.0.0.1"
 EXAMPLE = REPOSITORY / "dashboards/prometheus/alertmanager.example.yml"

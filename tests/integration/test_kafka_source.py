@@ -26,7 +26,8 @@ from counterflow.collectors.records import Context, Record
 from counterflow.schemas.definition import topics
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
-from tests.support.agents import AgentProcess, Rows, committed, published, until
+from tests.support.agents import AgentProcess, Rows, committed, published
+from tests.support.waiting import PATIENCE_S, until
 
 _names = itertools.count(1)
 _ENVELOPE = {"agent_id", "seq", "collected_at", "run"}
@@ -112,7 +113,7 @@ def test_killed_at_any_moment_it_goes_on_with_no_line_lost_or_duplicated(
 
     def write() -> None:
         producer = Producer({**broker.kafka("admin").client, "transactional.id": f"{name}-writer"})
-        producer.init_transactions(20)
+        producer.init_transactions(PATIENCE_S)
         for n in itertools.count():
             batch = [line_of(n * 100 + i) for i in range(chance.randrange(1, 40))]
             producer.begin_transaction()
@@ -120,9 +121,9 @@ def test_killed_at_any_moment_it_goes_on_with_no_line_lost_or_duplicated(
                 producer.produce(one, line, partition=chance.randrange(3))
             if n % 4 == 3:
                 producer.flush(20)
-                producer.abort_transaction(20)
+                producer.abort_transaction(PATIENCE_S)
             else:
-                producer.commit_transaction(20)
+                producer.commit_transaction(PATIENCE_S)
                 lines.extend(batch)
             if done.wait(0.03):
                 return
@@ -132,7 +133,7 @@ def test_killed_at_any_moment_it_goes_on_with_no_line_lost_or_duplicated(
     try:
         for kill in range(3):
             with Agent(tmp_path, broker, name, [one, other]) as agent:
-                until(partial(is_read, broker, name, (one, kill, 1)), log=agent.log)  # it is at work
+                until(partial(is_read, broker, name, (one, kill, 1)), agent.log)  # it is at work
                 time.sleep(chance.uniform(0.0, 1.0))
                 agent.process.kill()
     finally:
@@ -142,10 +143,10 @@ def test_killed_at_any_moment_it_goes_on_with_no_line_lost_or_duplicated(
     several = [line_of(10**6 + n, "later") for n in range(10)]
     produce(broker, other, [b"\n".join(several[:5]), *several[5:]])
     with Agent(tmp_path, broker, name, [one, other]) as agent:
-        until(lambda: is_read(broker, name, (other, 0, 6)), log=agent.log)
+        until(lambda: is_read(broker, name, (other, 0, 6)), agent.log)
         # The last offsets of the other are transaction markers, which no consumer reads: the lines are counted.
         wanted = len(FIGURES) * len(lines + several)
-        until(lambda: sum(row["dataset"] == "counter" for row in published(broker, name)) >= wanted, log=agent.log)
+        until(lambda: sum(row["dataset"] == "counter" for row in published(broker, name)) >= wanted, agent.log)
         agent.stop()
     rows = published(broker, name)
     assert_exactly_once(rows, lines + several)
@@ -160,12 +161,12 @@ def test_what_was_deleted_or_is_missing_is_reported_once_and_the_rest_is_read(
     lines = [line_of(n) for n in range(30)]
     produce(broker, topic, [*lines[:10], b"no JSON"])
     with Agent(tmp_path, broker, name, [topic, missing]) as agent:
-        until(lambda: is_read(broker, name, (topic, 0, 11)), log=agent.log)
+        until(lambda: is_read(broker, name, (topic, 0, 11)), agent.log)
         agent.stop()
     produce(broker, topic, lines[10:])
     admin.delete_records([TopicPartition(topic, 0, 21)])[TopicPartition(topic, 0)].result(20)
     with Agent(tmp_path, broker, name, [topic, missing]) as agent:
-        until(lambda: is_read(broker, name, (topic, 0, 31)), log=agent.log)
+        until(lambda: is_read(broker, name, (topic, 0, 31)), agent.log)
         agent.stop()
     rows = published(broker, name)
     assert_exactly_once(rows, lines[:10] + lines[20:])

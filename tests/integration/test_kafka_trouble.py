@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -19,8 +17,10 @@ from counterflow.collectors.agent.publish import publish_files
 from counterflow.schemas.definition import topics
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
-from tests.support.agents import AgentProcess, until
+from tests.support.agents import AgentProcess
+from tests.support.command_line import run_apart
 from tests.support.recordings import RECORDINGS
+from tests.support.waiting import until
 
 SAMPLE = RECORDINGS / "linux_16n_plain.nmon"
 
@@ -58,7 +58,7 @@ def test_an_agent_names_it_in_its_log(kafka: StackSettings, tmp_path: Path, case
     config.write_text(yaml.safe_dump({"agent_id": case, "kafka": connection.described, "sources": [source]}))
     log = tmp_path / "log"
     with AgentProcess([sys.executable, "-m", "counterflow", "agent", "run", "--config", str(config)], log) as agent:
-        until(lambda: words in log.read_text(), 30, log)
+        until(lambda: words in log.read_text(), log)
         agent.stop()
 
 
@@ -75,10 +75,9 @@ def test_a_lander_with_a_wrong_password_names_it(kafka: StackSettings, tmp_path:
     secrets = shutil.copytree(kafka.secrets, tmp_path / "secrets")
     (secrets / "kafka-lander").write_text("not the password")
     (secrets / "clickhouse-lander").write_text("unused")
-    environment = {**os.environ, "COUNTERFLOW_HOME": str(tmp_path), "COUNTERFLOW_SECRETS": str(secrets)}
-    environment |= {"COUNTERFLOW_KAFKA_BOOTSTRAP": kafka.kafka_bootstrap}
-    command = [sys.executable, "-m", "counterflow", "dev", "land", "--until-caught-up"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    places = {"COUNTERFLOW_HOME": str(tmp_path), "COUNTERFLOW_SECRETS": str(secrets)}
+    places |= {"COUNTERFLOW_KAFKA_BOOTSTRAP": kafka.kafka_bootstrap}
+    done = run_apart("dev", "land", "--until-caught-up", **places)
     assert done.returncode != 0
     words = f"refuses user `lander`: it does not know the user, or the password in {secrets}/kafka-lander is wrong"
     assert words in done.stderr + done.stdout

@@ -6,7 +6,6 @@ import http.server
 import itertools
 import json
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -35,6 +34,7 @@ from counterflow.stack.settings import StackSettings
 from tests.support.frames import frame
 from tests.support.ports import free_ports
 from tests.support.recordings import RECORDINGS
+from tests.support.waiting import PATIENCE_S, until
 
 TOPIC = "counterflow.disk.v2"
 _agents = itertools.count(1)
@@ -47,7 +47,7 @@ def line(kafka: StackSettings, clickhouse: StackSettings) -> StackSettings:
     with admin(clickhouse) as client:
         migrate(client)
     with start(kafka, "--until-caught-up", log=subprocess.DEVNULL) as process:
-        process.wait(120)  # its exit code is of no interest: records that other tests made wrong may stop it
+        process.wait(PATIENCE_S)  # its exit code is of no interest: records that other tests made wrong may stop it
     return kafka
 
 
@@ -75,13 +75,13 @@ def publish(
 ) -> None:
     """Write one transaction, spread over the partitions by number."""
     producer = Producer({**line.kafka("admin").client, "transactional.id": agent, "linger.ms": 5})
-    producer.init_transactions(30)
+    producer.init_transactions(PATIENCE_S)
     producer.begin_transaction()
     for number, value in enumerate(values):
         producer.produce(topic, value, key=agent, partition=number % 2)
         producer.poll(0)
     producer.flush(30)
-    producer.commit_transaction(30) if commit else producer.abort_transaction(30)
+    producer.commit_transaction(PATIENCE_S) if commit else producer.abort_transaction(PATIENCE_S)
 
 
 def records(agent: str, *seqs: int) -> list[bytes]:
@@ -113,7 +113,7 @@ def start(
 def land(line: StackSettings, *options: str, url: str | None = None) -> str:
     """Land what Kafka holds; return the log."""
     with start(line, "--until-caught-up", *options, url=url) as process:
-        _, log = process.communicate(timeout=60)
+        _, log = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 0, log
     return log
 
@@ -131,13 +131,6 @@ def running(line: StackSettings, *options: str, url: str | None = None) -> Itera
     finally:
         process.kill()
         process.wait()
-
-
-def until(met: Callable[[], bool], what: str, timeout_s: float = 120) -> None:
-    end = time.monotonic() + timeout_s
-    while not met():
-        assert time.monotonic() < end, f"not within {timeout_s} s: {what}"
-        time.sleep(0.05)
 
 
 def answer(line: StackSettings, sql: str, agent: str) -> dict[str, Any]:
@@ -250,25 +243,6 @@ def gate(line: StackSettings, on_insert: Callable[[int, Callable[[], None]], Non
             server.shutdown()
 
 
-def test_killed_at_random_moments(line: StackSettings, agent: str) -> None:
-    count = 12_000
-    publish(line, agent, records(agent, 0, count // 2))
-    publish(line, agent, records(agent, 10**6, 10**6 + 500), commit=False)
-    publish(line, agent, records(agent, count // 2, count))
-    chance = random.Random(4)
-    kills = 0
-    while rows_of(line, agent) < count and kills < 6:
-        before = rows_of(line, agent)
-        with running(line, "--batch-messages", "100") as process:
-            until(lambda seen=before: process.poll() is not None or rows_of(line, agent) > seen, "rows arrive")
-            time.sleep(chance.uniform(0, 0.3))
-            process.send_signal(signal.SIGKILL)
-            kills += 1
-    land(line)
-    assert kills >= 4
-    assert_landed(line, agent, count)
-
-
 @pytest.mark.parametrize("moment", ["before the insert", "after the insert", "no answer", "error after the insert"])
 def test_killed_or_failed_at_each_step(line: StackSettings, agent: str, moment: str) -> None:
     publish(line, agent, records(agent, 0, 1_500))
@@ -288,7 +262,7 @@ def test_killed_or_failed_at_each_step(line: StackSettings, agent: str, moment: 
             process = start(
                 line, "--batch-messages", "300", "--until-caught-up", url=before_engine.url, log=subprocess.DEVNULL
             )
-            if process.wait(60) == 0:
+            if process.wait(PATIENCE_S) == 0:
                 break
     assert process
     assert process.returncode == 0
@@ -297,23 +271,7 @@ def test_killed_or_failed_at_each_step(line: StackSettings, agent: str, moment: 
     assert repeated(line, agent) > 0 or "after the insert" not in moment
 
 
-def test_engine_killed_while_it_inserts(line: StackSettings, agent: str) -> None:
-    count = 30_000
-    with running(line, "--batch-messages", "500") as process, admin(line) as client:
-        publish(line, agent, records(agent, 0, count))
-        for share in (0.1, 0.4, 0.7):
-            until(lambda least=share * count: rows_of(line, agent) > least, f"{share} landed")
-            killed = supervision.states(line)["clickhouse"].pid
-            os.kill(killed, signal.SIGKILL)
-            until(lambda pid=killed: supervision.states(line)["clickhouse"].pid not in (0, pid), "the engine is back")
-            until(client.ping, "the engine answers")
-        until(lambda: rows_of(line, agent) >= count, "everything landed")
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0
-    assert_landed(line, agent, count)
-
-
-@pytest.mark.parametrize("part", ["kafka", "clickhouse", "lander"])
+@pytest.mark.parametrize("part", ["kafka", "clickhouse"])
 def test_killed_while_reading_is_paused(line: StackSettings, agent: str, part: str) -> None:
     """Inserts fail, so the lander pauses its partitions. Kafka is frozen before it is killed: it gives them away."""
     away = threading.Event()
@@ -337,28 +295,24 @@ def test_killed_while_reading_is_paused(line: StackSettings, agent: str, part: s
     def again() -> bool:
         return supervision.states(line)[part].pid not in (0, killed)
 
-    with gate(line, on_insert) as before_engine, ExitStack() as landers:
-        options = ("--metrics-port", str(port))
-        process = landers.enter_context(running(line, *options, url=before_engine.url))
+    with (
+        gate(line, on_insert) as before_engine,
+        running(line, "--metrics-port", str(port), url=before_engine.url) as process,
+    ):
         publish(line, agent, records(agent, 0, 1_000))
         until(lambda: rows_of(line, agent) == 1_000, "rows land")
         away.set()
         publish(line, agent, records(agent, 1_000, 3_000))
         until(failing, "inserts fail")
-        if part == "lander":
-            process.kill()
-            process.wait()
-            process = landers.enter_context(running(line, *options, url=before_engine.url))
-        else:
-            killed = supervision.states(line)[part].pid
-            os.kill(killed, signal.SIGSTOP)
-            time.sleep(15 if part == "kafka" else 0)  # longer than a session of the group
-            os.kill(killed, signal.SIGKILL)
-            until(again, f"{part} is back", 60)
-            with admin(line) as client:
-                until(client.ping, "the engine answers")
+        killed = supervision.states(line)[part].pid
+        os.kill(killed, signal.SIGSTOP)
+        time.sleep(15 if part == "kafka" else 0)  # longer than a session of the group
+        os.kill(killed, signal.SIGKILL)
+        until(again, f"{part} is back")
+        with admin(line) as client:
+            until(client.ping, "the engine answers")
         away.clear()
-        until(lambda: rows_of(line, agent) == 3_000, "everything landed", 90)
+        until(lambda: rows_of(line, agent) == 3_000, "everything landed")
         assert process.poll() is None, "it did so without a restart"
         if part == "kafka":
             assert (line.home / "land.log").read_text().count('"assigned"') == 2
@@ -401,13 +355,13 @@ def test_a_file_that_is_published_again_counts_once(line: StackSettings, agent: 
 
 
 def test_refused_rows_become_dead_letters_and_the_rest_lands(line: StackSettings, agent: str) -> None:
-    count = 50_000
+    count = 5_000
     values: list[bytes | None] = list(records(agent, 0, count))
     poison = {
         17: {"reads": "many"},
         4_242: {"ts": "yesterday"},
         4_243: {"busy_pct": "1.2.3"},
-        49_999: {"ts": "1999-12-31T00:00:00Z"},
+        4_999: {"ts": "1999-12-31T00:00:00Z"},
     }
     for seq, fields in poison.items():
         values[seq] = framed(record(agent, seq, **fields))
@@ -476,14 +430,14 @@ def test_killed_while_a_frame_is_halved(line: StackSettings, agent: str) -> None
 
     def on_insert(number: int, forward: Callable[[], None]) -> None:
         forward()
-        if number in (3, 8, 20) and process:
+        if number in (3, 8) and process:
             process.kill()
             raise ConnectionAbortedError
 
     with gate(line, on_insert) as before_engine:
         for _ in range(30):
             process = start(line, "--until-caught-up", url=before_engine.url, log=subprocess.DEVNULL)
-            if process.wait(60) == 0:
+            if process.wait(PATIENCE_S) == 0:
                 break
     assert process
     assert process.returncode == 0
@@ -588,18 +542,18 @@ def test_sigterm_ends_the_insert_and_exits_0(line: StackSettings, agent: str) ->
 
     def on_insert(number: int, forward: Callable[[], None]) -> None:
         begun.set()
-        released.wait(20)
+        released.wait(PATIENCE_S)
         forward()
 
     with (
         gate(line, on_insert) as before_engine,
         running(line, "--batch-messages", "100", url=before_engine.url) as process,
     ):
-        assert begun.wait(30)
+        assert begun.wait(PATIENCE_S)
         process.send_signal(signal.SIGTERM)
         time.sleep(0.3)
         released.set()
-        assert process.wait(30) == 0
+        assert process.wait(PATIENCE_S) == 0
     under_way = len(before_engine.requests)
     assert under_way in (1, 2)
     assert rows_of(line, agent) == 100 * under_way
@@ -614,7 +568,7 @@ def test_the_newest_of_a_name_has_the_work(line: StackSettings, agent: str) -> N
         until(lambda: rows_of(line, agent) == 100, "the first lands")
         publish(line, agent, records(agent, 100, 200))
         land(line)
-        _, log = first.communicate(timeout=30)
+        _, log = first.communicate(timeout=PATIENCE_S)
     assert first.returncode == 1
     assert "error: fenced: another lander started with the id" in log
     assert "Traceback" not in log
@@ -653,22 +607,22 @@ def test_a_missing_broker_is_reported_in_one_sentence(line: StackSettings, tmp_p
     unreachable = f"127.0.0.1:{free_ports(1)[0]}"
     elsewhere = {"COUNTERFLOW_HOME": str(tmp_path), "COUNTERFLOW_SECRETS": str(line.secrets)}
     with start(line, "--until-caught-up", COUNTERFLOW_KAFKA_BOOTSTRAP=unreachable, **elsewhere) as process:
-        _, log = process.communicate(timeout=60)
+        _, log = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 1
     assert "error: Kafka" in log
     assert "Traceback" not in log
 
 
 def test_work_moves_between_landers(line: StackSettings, agent: str) -> None:
-    with running(line, "--batch-messages", "500"):
-        publish(line, agent, records(agent, 0, 10_000))
+    with running(line, "--batch-messages", "200"):
+        publish(line, agent, records(agent, 0, 4_000))
         until(lambda: rows_of(line, agent) > 0, "the first lands")
-        with running(line, "--instance-id", "another", "--batch-messages", "500") as second:
-            publish(line, agent, records(agent, 10_000, 20_000))
-            until(lambda: rows_of(line, agent) >= 20_000, "both land")
+        with running(line, "--instance-id", "another", "--batch-messages", "200") as second:
+            publish(line, agent, records(agent, 4_000, 8_000))
+            until(lambda: rows_of(line, agent) >= 8_000, "both land")
             second.send_signal(signal.SIGTERM)
-            assert second.wait(30) == 0
-    assert_landed(line, agent, 20_000)
+            assert second.wait(PATIENCE_S) == 0
+    assert_landed(line, agent, 8_000)
 
 
 def test_landing_of_a_topic_is_paused_when_too_much_is_refused(line: StackSettings, agent: str) -> None:
@@ -697,7 +651,7 @@ def test_landing_of_a_topic_is_paused_when_too_much_is_refused(line: StackSettin
         publish(line, another, [other], topic="counterflow.manifest.v2")
         until(lambda: rows_of(line, another, "manifest") == 1, "other topics land")
         process.send_signal(signal.SIGTERM)
-        _, log = process.communicate(timeout=30)
+        _, log = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 1
     assert f"error: landing stopped, too many messages were rejected: {TOPIC} (" in log
     assert "not_json" in log

@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from tests.support.left_over import VARIABLE, end_left_over, mark
+from tests.support.waiting import PATIENCE_S
 
 SLEEPER = [sys.executable, "-c", "import time; time.sleep(600)"]
 RUN = f"""
@@ -52,4 +53,4 @@ def test_a_process_that_ignores_the_request_is_killed_at_the_end_of_its_own_run(
         assert process.stdout is not None
         process.stdout.readline()
         assert end_left_over(own, checkout=tmp_path) == [process.pid]
-        assert process.wait(timeout=10) < 0
+        assert process.wait(PATIENCE_S) < 0

@@ -17,8 +17,9 @@ from counterflow.schemas.definition import topics
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.golden.cases import golden
-from tests.support.agents import AgentProcess, published, until
+from tests.support.agents import AgentProcess, published
 from tests.support.ports import free_ports
+from tests.support.waiting import PATIENCE_S, until
 
 GREETING = b'"9*T{5p({j}9*T*)nB_{y'
 """As njmon scrambles its greeting: no line end, and braces where chance puts them."""
@@ -48,7 +49,7 @@ class Listening(AgentProcess):
         path.write_text(yaml.safe_dump(config))
         log = folder / f"{name}.{next(_names)}.log"
         super().__init__([sys.executable, "-m", "counterflow", "agent", "run", "--config", str(path)], log)
-        until(lambda: "connected" in self.log.read_text(), log=log)
+        until(lambda: "connected" in self.log.read_text(), log)
 
 
 def instants(broker: StackSettings, name: str) -> Counter[tuple[str, str]]:
@@ -74,9 +75,9 @@ def test_samples_over_tcp_are_published_once_although_the_agent_is_killed(
                 sender.sendall(array[at : at + 9_973])
             other.sendall(lines)
         sent = array.count(b'"timestamp"') + lines.count(b'"timestamp"')
-        until(lambda: sum(instants(broker, name).values()) == sent, log=agent.log)
+        until(lambda: sum(instants(broker, name).values()) == sent, agent.log)
         agent.process.send_signal(signal.SIGKILL)
-        agent.process.wait(10)
+        agent.process.wait(PATIENCE_S)
     with Listening(tmp_path, broker, name, port) as agent:
         with socket.create_connection(("127.0.0.1", port)) as sender:
             sender.sendall(lines.replace(b"2026-11-21T01", b"2026-11-21T07"))
@@ -98,6 +99,6 @@ def test_lines_that_are_posted_are_published(broker: StackSettings, tmp_path: Pa
         to = f"http://127.0.0.1:{port}/write?db=njmon&u=a&p=b"
         assert httpx.post(to, content=untimed).status_code == 204
         assert httpx.post(to, content=b"cpu usage=1").status_code == 400
-        (key,) = until(lambda: instants(broker, name), log=agent.log)
+        (key,) = until(lambda: instants(broker, name), agent.log)
         assert key[0] == "lnx1"
         assert key[1] > "2026-11-2"

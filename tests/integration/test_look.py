@@ -25,10 +25,10 @@ import pyarrow.parquet
 import pytest
 
 from tests.golden.cases import golden
-from tests.support.agents import until
 from tests.support.command_line import run
 from tests.support.recordings import RECORDINGS
 from tests.support.reports import charts_in
+from tests.support.waiting import PATIENCE_S, until
 
 AIX, LINUX = RECORDINGS / "aix_generated.nmon", RECORDINGS / "linux_16n_plain.nmon"
 
@@ -47,7 +47,7 @@ def afresh(*arguments: object, home: Path, folder: Path | None = None) -> subpro
     environment = {**os.environ, "COUNTERFLOW_HOME": str(home / "no-home"), "NO_COLOR": "1"}
     command = [sys.executable, "-m", "counterflow", *map(str, arguments)]
     return subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=120, check=False, cwd=folder
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False, cwd=folder
     )
 
 
@@ -79,7 +79,7 @@ def test_a_folder_fits_a_screen_and_what_describes_it_is_no_mistake(tmp_path: Pa
         with contextlib.suppress(OSError):  # Linux reports the end of a terminal so
             while more := os.read(master, 4096):
                 shown += more
-        notes = process.communicate(timeout=120)[1].decode()
+        notes = process.communicate(timeout=PATIENCE_S)[1].decode()
     os.close(master)
     screen = shown.decode().replace("\r", "").splitlines()
     assert process.returncode == 0, notes
@@ -168,13 +168,6 @@ def test_relative_paths_are_those_of_the_working_directory_from_the_first_file_t
 
 def test_standard_input_is_read_like_a_file(tmp_path: Path) -> None:
     assert findings("-", home=tmp_path, stdin=AIX) == findings(AIX, home=tmp_path)
-
-
-def test_a_recording_that_is_there_three_times_counts_once(tmp_path: Path) -> None:
-    for name in ("one", "two", "three"):
-        (tmp_path / "files" / name).mkdir(parents=True)
-        (tmp_path / "files" / name / LINUX.name).write_bytes(LINUX.read_bytes())
-    assert findings(tmp_path / "files", home=tmp_path) == findings(LINUX, home=tmp_path)
 
 
 def test_an_archive_of_more_days_than_the_engine_takes_at_once_is_looked_at_whole(tmp_path: Path) -> None:
@@ -340,7 +333,11 @@ main()
 """
     words = ["look", str(live), "--keep", str(kept)]
     done = subprocess.run(
-        [sys.executable, "-c", grows, *words, str(rest)], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", grows, *words, str(rest)],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     assert live.read_bytes() == rows
@@ -425,7 +422,7 @@ def refused_on_a_full_disk(most_bytes: int, *arguments: object) -> str:
     limited = "import resource; from counterflow.cli import main; "
     limited += f"resource.setrlimit(resource.RLIMIT_FSIZE, ({most_bytes}, {most_bytes})); main()"
     command = [sys.executable, "-c", limited, *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 2, done.stderr
     assert "Traceback" not in done.stderr
     return done.stderr
@@ -491,7 +488,7 @@ def test_a_kept_folder_is_queried_block_by_block_with_one_header(tmp_path: Path)
     assert broken.stderr.startswith("error: too many")
     script = 'set -o pipefail; "$0" -m counterflow sql --on "$1" "SELECT number FROM numbers(100000000)" | head -n 1'
     done = subprocess.run(
-        ["bash", "-c", script, sys.executable, kept], capture_output=True, text=True, timeout=60, check=False
+        ["bash", "-c", script, sys.executable, kept], capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
     assert (done.stdout, done.stderr) == ("number\n", "")
 
@@ -552,13 +549,13 @@ def test_the_readers_end_when_look_is_terminated(tmp_path: Path) -> None:
     environment = {**os.environ, "COUNTERFLOW_HOME": str(tmp_path / "no-home"), "TMPDIR": str(tmp_path)}
     command = [sys.executable, "-m", "counterflow", "look", str(tmp_path)]
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as look:
-        readers = until(lambda: _readers(look.pid), 60)
+        readers = until(lambda: _readers(look.pid))
         for reader in readers:
             reader.suspend()
         look.terminate()
         for reader in readers:
             reader.resume()
-        assert look.wait(60) == 128 + signal.SIGTERM
+        assert look.wait(PATIENCE_S) == 128 + signal.SIGTERM
     _, alive = psutil.wait_procs(readers, timeout=30)
     assert not alive
     assert not [path for path in tmp_path.iterdir() if path.name.startswith("counterflow-")]

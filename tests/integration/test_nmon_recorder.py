@@ -9,6 +9,7 @@ from pathlib import Path
 
 from counterflow.collectors.formats.nmon import FORMAT
 from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject, singly
+from tests.support.waiting import PATIENCE_S
 
 SNAPSHOTS = 4
 
@@ -20,7 +21,7 @@ def test_a_recording_of_this_machine(tmp_path: Path) -> None:
     pid = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     grown: list[Item] = []
     position: Position | None = None
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + PATIENCE_S
     while Path(f"/proc/{pid}").exists() and time.monotonic() < deadline:
         time.sleep(0.3)
         if path.exists():

@@ -28,10 +28,11 @@ from counterflow.collectors.sources.remote import mirror
 from counterflow.schemas import topics
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
-from tests.support.agents import AgentProcess, published, until
+from tests.support.agents import AgentProcess, published
 from tests.support.dds import Authority
 from tests.support.ports import free_ports, is_free
 from tests.support.recordings import RECORDINGS
+from tests.support.waiting import PATIENCE_S, until
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SAMPLE = RECORDINGS / "linux_16n_plain.nmon"
@@ -41,7 +42,7 @@ HOST = "127.0.0.1"
 def run(*words: str | Path, stdin: bytes = b"", **environment: str) -> subprocess.CompletedProcess[bytes]:
     command = [sys.executable, "-m", "counterflow", *map(str, words)]
     env = {**os.environ, **environment}
-    return subprocess.run(command, env=env, input=stdin, capture_output=True, timeout=120, check=False)
+    return subprocess.run(command, env=env, input=stdin, capture_output=True, timeout=PATIENCE_S, check=False)
 
 
 def lines(*words: str | Path, stdin: bytes = b"", **environment: str) -> list[bytes]:
@@ -161,7 +162,7 @@ def sshd() -> Iterator[Server]:
         yield Server(shown, f"sftp://{user.pw_name}@{HOST}:{port}{shown}", places, log)
     finally:
         process.terminate()
-        process.wait(20)
+        process.wait(PATIENCE_S)
         shutil.rmtree(folder)
 
 
@@ -283,10 +284,10 @@ def test_an_agent_follows_what_fetch_copies_while_it_grows(
         with AgentProcess([*words, "agent", "run", "--config", str(path)], tmp_path / "agent.log") as agent:
             for cut, least in zip(cuts, (5, 15, 20), strict=True):
                 write(text[:cut])
-                until(lambda least=least: len(intervals(kafka, name)) >= least, 60, agent.log)
+                until(lambda least=least: len(intervals(kafka, name)) >= least, agent.log)
     finally:
         fetching.terminate()
-        fetching.wait(20)
+        fetching.wait(PATIENCE_S)
     rows = published(kafka, name)
     assert [row["seq"] for row in rows] == list(range(1, len(rows) + 1))
     counted = [(row["ts"], row["counted"]) for row in rows if row["dataset"] == "manifest"]

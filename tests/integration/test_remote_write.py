@@ -13,8 +13,9 @@ import httpx
 import pytest
 
 from counterflow.stack.settings import HOST, StackSettings
-from tests.integration.test_alerts import get, running, tables, until, write_verdict
+from tests.integration.test_alerts import get, running, tables, write_verdict
 from tests.support.prometheus import program
+from tests.support.waiting import until
 
 __all__ = ["tables"]
 SYSTEM = "sends 'elsewhere'"

@@ -5,8 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -30,8 +28,10 @@ from counterflow.stack import lifecycle, supervision
 from counterflow.stack.flink import client as open_flink
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
+from tests.support.command_line import run_apart
 from tests.support.dds import Authority
 from tests.support.hostile import NAMES
+from tests.support.waiting import PATIENCE_S
 
 NewStack = Callable[[], StackSettings]
 SAMPLE = Path(__file__).parents[2] / "samples/nmon/aix_generated.nmon.gz"
@@ -55,14 +55,7 @@ def line(new_stack: NewStack, authority: Authority) -> StackSettings:
 
 
 def counterflow(line: StackSettings, *words: str) -> str:
-    result = subprocess.run(
-        [sys.executable, "-m", "counterflow", *words],
-        env={**os.environ, **line.environment},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    result = run_apart(*words, **line.environment)
     assert result.returncode == 0, result.stderr
     return result.stdout
 
@@ -158,7 +151,7 @@ def test_a_user_of_kafka_reads_and_commits_its_own_alone(
     found: set[int] = set()
     try:
         consumer.assign([begin])
-        end = time.monotonic() + 60
+        end = time.monotonic() + PATIENCE_S
         while code not in found and time.monotonic() < end:
             message = consumer.poll(0.2)
             if message is not None and (error := message.error()):

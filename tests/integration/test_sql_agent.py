@@ -23,10 +23,11 @@ from counterflow.schemas.definition import topics
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
-from tests.support.agents import AgentProcess, Rows, committed, scrape, until
+from tests.support.agents import AgentProcess, Rows, committed, scrape
 from tests.support.agents import published as published_by
 from tests.support.ibmi_database import PASSWORD, System, pool_rows
 from tests.support.ports import free_ports
+from tests.support.waiting import until
 
 _names = itertools.count(1)
 
@@ -141,7 +142,7 @@ def test_killed_at_any_moment_it_goes_on_in_the_middle_of_a_member(
     written = 1
     for turn in range(5):
         with Agent(tmp_path, broker, name, system) as agent:
-            until(lambda: "connected" in agent.log.read_text(), log=agent.log)
+            until(lambda: "connected" in agent.log.read_text(), agent.log)
             deadline = time.monotonic() + chance.uniform(0.1, 2.0)
             while time.monotonic() < deadline:
                 system.nrg(1000 * written + turn)
@@ -150,7 +151,7 @@ def test_killed_at_any_moment_it_goes_on_in_the_middle_of_a_member(
                 time.sleep(0.1)
             agent.process.kill()
     with Agent(tmp_path, broker, name, system) as agent:
-        until(has_read(broker, name, system, "Q320000000", written), log=agent.log)
+        until(has_read(broker, name, system, "Q320000000", written), agent.log)
         agent.stop()
     rows = published(broker, name)
     assert pools(rows, system) == expected((17, 95), (18, 95), (19, 95), (20, written))
@@ -183,11 +184,11 @@ def test_two_systems_in_one_agent_and_one_that_refuses_stops_nobody(
     (third.folder / "down").touch()
     labels = {"lpar": "12", "role": "primary"}
     with Agent(tmp_path, broker, name, first, second, third, metrics_port=port, labels=labels, run="base") as agent:
-        until(has_read(broker, name, first, "Q320000000", 6), log=agent.log)
-        until(has_read(broker, name, second, "Q320000000", 9), log=agent.log)
+        until(has_read(broker, name, first, "Q320000000", 6), agent.log)
+        until(has_read(broker, name, second, "Q320000000", 9), agent.log)
         text = until(lambda: scrape(port, 'system_connected{source="node2"} 1.0'))
         (third.folder / "down").unlink()
-        until(has_read(broker, name, third, "Q320000000", 3), log=agent.log)
+        until(has_read(broker, name, third, "Q320000000", 3), agent.log)
         agent.stop()
     rows = published(broker, name)
     for system, last in ((first, 6), (second, 9), (third, 3)):
@@ -203,7 +204,7 @@ def test_two_systems_in_one_agent_and_one_that_refuses_stops_nobody(
     assert re.search(r'system_events_total\{event="lost",source="node3"\} [1-9]', text)
     assert re.search(r'answer_duration_seconds_count\{source="node1"\} [1-9]', text)
     with Agent(tmp_path, broker, name, first, second, third, labels=labels, run="base") as agent:
-        until(lambda: agent.log.read_text().count('"connected"') == 3, log=agent.log)
+        until(lambda: agent.log.read_text().count('"connected"') == 3, agent.log)
         time.sleep(1)
         agent.stop()
     again = [row for row in published(broker, name)[len(rows) :] if "COLLECTION_SERVICES_INFO" not in repr(row)]
@@ -215,16 +216,16 @@ def test_an_answer_outlives_a_broker_that_goes_and_comes_back(broker: StackSetti
     system.member("QAPMPOOLB", "Q320000000", pool_rows(1, 3, day=20))
     system.active("Q320000000")
     with Agent(tmp_path, broker, name, system) as agent:
-        until(has_read(broker, name, system, "Q320000000", 3), log=agent.log)
+        until(has_read(broker, name, system, "Q320000000", 3), agent.log)
         os.kill(supervision.states(broker)["kafka"].pid, signal.SIGSTOP)  # in the middle of a transaction
         system.add("QPFRDATA", "QAPMPOOLB(Q320000000)", *pool_rows(4, 30, day=20))
         time.sleep(2)
         os.kill(supervision.states(broker)["kafka"].pid, signal.SIGCONT)
         supervision.stop(broker, "kafka")
         system.add("QPFRDATA", "QAPMPOOLB(Q320000000)", *pool_rows(31, 60, day=20))
-        until(lambda: "waiting for the broker" in agent.log.read_text(), log=agent.log)
+        until(lambda: "waiting for the broker" in agent.log.read_text(), agent.log)
         lifecycle.start(broker, "kafka")
-        until(has_read(broker, name, system, "Q320000000", 60), 60, agent.log)
+        until(has_read(broker, name, system, "Q320000000", 60), agent.log)
         agent.stop()
     assert pools(published(broker, name), system) == expected((20, 60))
 
@@ -236,11 +237,11 @@ def test_the_password_is_nowhere_to_be_found(broker: StackSettings, name: str, t
     system.active("Q320000000")
     with Agent(tmp_path, broker, name, system, password=password) as agent:
         message = '"connected"' if password == PASSWORD else "is not authorized"
-        until(lambda: message in agent.log.read_text(), log=agent.log)
+        until(lambda: message in agent.log.read_text(), agent.log)
         assert password.encode() not in Path(f"/proc/{agent.process.pid}/cmdline").read_bytes()
         if password != PASSWORD:
             (tmp_path / "password").write_text(PASSWORD)
-        until(has_read(broker, name, system, "Q320000000", 2), log=agent.log)
+        until(has_read(broker, name, system, "Q320000000", 2), agent.log)
         agent.stop()
     for text in (agent.log.read_text(), repr(published(broker, name)), repr(committed(broker, name))):
         assert password not in text

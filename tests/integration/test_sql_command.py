@@ -19,6 +19,7 @@ from counterflow.schemas.definition import datasets, envelope
 from counterflow.stack.settings import StackSettings
 from tests.support.command_line import run
 from tests.support.tables import empty_tables
+from tests.support.waiting import PATIENCE_S
 
 ROWS = 200_000
 DISK = datasets()["disk"]
@@ -72,7 +73,7 @@ def command(*arguments: str) -> list[str]:
 def test_a_pipe_gets_every_column_of_every_row_at_once(environment: dict[str, str]) -> None:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     words = command("SELECT * FROM counterflow.disk")
-    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert (done.returncode, done.stderr) == (0, "")
     heading, *rows = done.stdout.splitlines()

@@ -29,10 +29,12 @@ from counterflow.pipelines.jobs import all_jobs
 from counterflow.stack import certificate, lifecycle, supervision
 from counterflow.stack.install import install
 from counterflow.stack.settings import StackSettings
-from tests.support.agents import AgentProcess, until
+from tests.support.agents import AgentProcess
+from tests.support.command_line import run_apart
 from tests.support.dds import Authority
 from tests.support.ports import is_free
 from tests.support.recordings import RECORDINGS
+from tests.support.waiting import PATIENCE_S, until
 
 SAMPLE = RECORDINGS / "linux_16n_plain.nmon"
 PARTS = {"supervisor", "kafka", "clickhouse", "jobmanager", "taskmanager", "lander", "exporter", "jobs", "health"}
@@ -43,13 +45,7 @@ AUTHENTICATION_FAILED, NOT_ENOUGH_PRIVILEGES, READONLY = 516, 497, 164
 def counterflow(settings: StackSettings, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     values = settings.model_dump(exclude_none=True) | {"grafana": settings.grafana or "none"}
     named = {f"COUNTERFLOW_{name.upper()}": str(value) for name, value in values.items()}
-    return subprocess.run(
-        [sys.executable, "-m", "counterflow", *words],
-        env={**os.environ, **named, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return run_apart(*words, within_s=300, **named | environment)
 
 
 def ports(settings: StackSettings) -> list[int]:
@@ -58,7 +54,10 @@ def ports(settings: StackSettings) -> list[int]:
 
 def as_user(settings: StackSettings, user: str, password: str | None = None) -> ClickHouse:
     return ClickHouse(
-        settings.clickhouse_url, user, settings.clickhouse_password(user) if password is None else password
+        settings.clickhouse_url,
+        user,
+        settings.clickhouse_password(user) if password is None else password,
+        ca=settings.tls_ca,
     )
 
 
@@ -99,13 +98,13 @@ def test_an_agent_runs_with_the_configuration_that_up_wrote(stack: StackSettings
     words = (sys.executable, "-m", "counterflow", "agent", "run", "--config", str(config), "--agent-id", name)
     with AgentProcess(words, log) as agent, as_user(stack, "reader") as reader:
         ledger = f"SELECT sum(rows) AS n FROM counterflow.ledger WHERE agent_id = '{name}'"
-        until(lambda: int(reader.rows(ledger)[0]["n"]) > 0, 60, log)
+        until(lambda: int(reader.rows(ledger)[0]["n"]) > 0, log)
         agent.stop()
 
 
 def test_the_exporter_reports_jobs_and_their_checkpoints(stack: StackSettings) -> None:
     url = f"http://127.0.0.1:{stack.verdicts_metrics_port}/metrics"
-    checkpoint, end = "counterflow_job_checkpoint_timestamp_seconds", time.monotonic() + 60
+    checkpoint, end = "counterflow_job_checkpoint_timestamp_seconds", time.monotonic() + PATIENCE_S
     metrics: dict[str, dict[str, float]] = {}
     while len(metrics.get(checkpoint, {})) < len(all_jobs()):  # each makes its first within seconds
         assert time.monotonic() < end, metrics
@@ -142,74 +141,65 @@ def test_nothing_listens_beyond_the_loopback(stack: StackSettings) -> None:
         assert (mapped or ip).is_loopback, address
 
 
-@pytest.fixture(scope="module")
-def over_tls(stack: StackSettings, tmp_path_factory: pytest.TempPathFactory) -> StackSettings:
-    """The stack after `down` and an `up` with a certificate: its Kafka and ClickHouse speak TLS alone from now on.
-
-    Before, a table and a topic got a row and a record.
-    """
-    with as_user(stack, "admin") as admin:
-        admin.post("CREATE TABLE counterflow.kept (x UInt8) ENGINE = MergeTree ORDER BY x")
-        admin.post("INSERT INTO counterflow.kept VALUES (42)")
-    broker = AdminClient({**stack.kafka("admin").client})
+def test_data_outlives_down_and_a_new_certificate(new_stack: NewStack, tmp_path: Path) -> None:
+    """Kafka and ClickHouse speak TLS alone after an `up` with a certificate, and keep what they took before."""
+    settings = new_stack()
+    lifecycle.start(settings, "kafka", "clickhouse")
+    with as_user(settings, "admin") as admin:
+        admin.post("CREATE TABLE kept (x UInt8) ENGINE = MergeTree ORDER BY x")
+        admin.post("INSERT INTO kept VALUES (42)")
+    broker = AdminClient({**settings.kafka("admin").client})
     broker.create_topics([NewTopic("kept", 1, 1)])["kept"].result()
-    producer = Producer({**stack.kafka("admin").client})
+    producer = Producer({**settings.kafka("admin").client})
     producer.produce("kept", b"a record")
-    assert producer.flush(10) == 0
+    assert producer.flush(PATIENCE_S) == 0
 
-    assert counterflow(stack, "down", JAVA_HOME="", PATH="/nowhere").returncode == 0, "stopping needs no Java"
-    assert_nothing_runs(stack)
-    assert counterflow(stack, "status").returncode == 1
-    assert "Nothing was running" in counterflow(stack, "down").stdout
+    assert counterflow(settings, "down", JAVA_HOME="", PATH="/nowhere").returncode == 0, "stopping needs no Java"
+    assert_nothing_runs(settings)
+    assert counterflow(settings, "status").returncode == 1
+    assert "Nothing was running" in counterflow(settings, "down").stdout
 
-    secured = Authority(tmp_path_factory.mktemp("authority")).over_tls(stack)
-    begun = counterflow(secured, "up")
-    assert begun.returncode == 0, begun.stderr
-    return secured
-
-
-def test_data_outlives_down_and_a_new_certificate(over_tls: StackSettings) -> None:
-    with over_tls.clickhouse("reader") as reader:
-        assert reader.rows("SELECT x FROM counterflow.kept") == [{"x": 42}]
-    consumer = Consumer({**over_tls.kafka("admin").client, "group.id": "test", "auto.offset.reset": "earliest"})
+    secured = Authority(tmp_path / "authority").over_tls(settings)
+    lifecycle.start(secured, "kafka", "clickhouse")
+    with secured.clickhouse("admin") as admin:
+        assert admin.rows("SELECT x FROM kept") == [{"x": 42}]
+    consumer = Consumer({**secured.kafka("admin").client, "group.id": "test", "auto.offset.reset": "earliest"})
     consumer.subscribe(["kept"])
-    message = consumer.poll(20)
+    message = consumer.poll(PATIENCE_S)
     consumer.close()
     assert message is not None
     assert message.value() == b"a record"
-    with over_tls.clickhouse("admin") as admin:
-        admin.post("DROP TABLE counterflow.kept")
-    parts = json.loads(counterflow(over_tls, "status", "--json").stdout)["parts"]
-    assert {part["name"]: part["state"] for part in parts} == dict.fromkeys(PARTS, "running")
+    lifecycle.down(secured)
+    assert_nothing_runs(secured)
 
 
-def test_jobs_are_listed_cancelled_and_submitted_again(over_tls: StackSettings) -> None:
+def test_jobs_are_listed_cancelled_and_submitted_again(stack: StackSettings) -> None:
     def listed() -> dict[str, tuple[str, str]]:
-        lines = counterflow(over_tls, "jobs", "list", "--json").stdout.splitlines()
+        lines = counterflow(stack, "jobs", "list", "--json").stdout.splitlines()
         return {one["job"]: (one["state"], one["job_id"]) for one in map(json.loads, lines)}
 
     before = listed()
     assert {name: state for name, (state, _) in before.items()} == dict.fromkeys(all_jobs(), "RUNNING")
-    assert counterflow(over_tls, "jobs", "cancel", "io_mix").stdout == "io_mix cancelled\n"
+    assert counterflow(stack, "jobs", "cancel", "io_mix").stdout == "io_mix cancelled\n"
 
     def is_back() -> bool:  # by the part that watches
         state, job_id = listed().get("io_mix", ("", ""))
         return state == "RUNNING" and job_id != before["io_mix"][1]
 
-    until(is_back, 60)
-    assert counterflow(over_tls, "jobs", "submit", "io_mix").stdout == "io_mix running\n"
+    until(is_back)
+    assert counterflow(stack, "jobs", "submit", "io_mix").stdout == "io_mix running\n"
 
 
-def test_the_doctor_finds_a_certificate_that_expires(over_tls: StackSettings) -> None:
-    until(lambda: "All parts work." in counterflow(over_tls, "doctor").stdout, 60)
-    kept = over_tls.flink_certificate.read_bytes()
+def test_the_doctor_finds_a_certificate_that_expires(stack: StackSettings) -> None:
+    until(lambda: "All parts work." in counterflow(stack, "doctor").stdout)
+    kept = stack.flink_certificate.read_bytes()
     end = datetime.now(UTC) + timedelta(days=9)
     pem, _ = certificate.issue(end - certificate.VALID, b"password")
-    over_tls.flink_certificate.write_bytes(pem)
+    stack.flink_certificate.write_bytes(pem)
     try:
-        done = counterflow(over_tls, "doctor")
+        done = counterflow(stack, "doctor")
     finally:
-        over_tls.flink_certificate.write_bytes(kept)
+        stack.flink_certificate.write_bytes(kept)
     assert done.returncode == 2
     what, remedy = (
         f"fail     flink: its certificate expires on {end:%F}",
@@ -252,14 +242,12 @@ def test_a_killed_part_is_restarted(clickhouse: StackSettings) -> None:
         admin.post("CREATE DATABASE survivor")
     before = supervision.states(clickhouse)["clickhouse"].pid
     os.kill(before, signal.SIGKILL)
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
+
+    def is_back() -> bool:
         part = next(part for part in lifecycle.status(clickhouse) if part.name == "clickhouse")
-        if part.state == "running" and part.pid != before:
-            break
-        time.sleep(0.1)
-    assert part.state == "running"
-    assert part.pid != before
+        return part.state == "running" and part.pid != before
+
+    until(is_back)
     with as_user(clickhouse, "admin") as admin:
         admin.post("DROP DATABASE survivor")
 

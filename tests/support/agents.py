@@ -6,8 +6,7 @@ import contextlib
 import os
 import signal
 import subprocess
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,6 +19,7 @@ from counterflow.schemas.definition import datasets
 from counterflow.schemas.frame import contract
 from counterflow.schemas.frame import rows as of_frame
 from counterflow.stack.settings import StackSettings
+from tests.support.waiting import PATIENCE_S
 
 Rows = list[dict[str, Any]]
 
@@ -39,24 +39,16 @@ class AgentProcess:
     def __exit__(self, *_: object) -> None:
         if self.process.poll() is None:
             self.process.kill()
-        self.process.wait(10)
+        self.process.wait(PATIENCE_S)
 
     def stop(self) -> None:
         self.process.send_signal(signal.SIGTERM)
         try:
-            self.process.wait(30)
+            self.process.wait(PATIENCE_S)
         except subprocess.TimeoutExpired:
             self.process.send_signal(signal.SIGABRT)  # it writes to its log where each of its threads hangs
-            self.process.wait(10)
+            self.process.wait(PATIENCE_S)
         assert self.process.returncode == 0, self.log.read_text()
-
-
-def until(condition: Callable[[], Any], seconds: float = 30, log: Path | None = None, *, every_s: float = 0.1) -> Any:
-    deadline = time.monotonic() + seconds
-    while not (result := condition()):
-        assert time.monotonic() < deadline, log.read_text() if log else "not in time"
-        time.sleep(every_s)
-    return result
 
 
 def committed(broker: StackSettings, name: str) -> Committed:

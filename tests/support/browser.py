@@ -16,6 +16,8 @@ from typing import Any
 import httpx
 from websockets.sync.client import ClientConnection, connect
 
+from tests.support.waiting import PATIENCE_S
+
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--remote-debugging-port=0")
 
 
@@ -35,7 +37,7 @@ class Page:
         self._number += 1
         self._socket.send(json.dumps({"id": self._number, "method": method, "params": parameters}))
         while True:
-            message = json.loads(self._socket.recv(timeout=60))
+            message = json.loads(self._socket.recv(timeout=PATIENCE_S))
             if message.get("id") == self._number:
                 assert "error" not in message, message
                 answer: dict[str, Any] = message["result"]
@@ -90,12 +92,12 @@ def browser(folder: Path) -> Iterator[Page]:
                 yield Page(socket)
         finally:
             process.terminate()
-            process.wait(30)
+            process.wait(PATIENCE_S)
 
 
 def _page(folder: Path) -> str:
     """Return the address of the page that a new browser has open."""
-    port_file, end = folder / "DevToolsActivePort", time.monotonic() + 60
+    port_file, end = folder / "DevToolsActivePort", time.monotonic() + PATIENCE_S
     while time.monotonic() < end:
         if port_file.exists() and len(lines := port_file.read_text().splitlines()) == 2:
             with suppress(httpx.TransportError):  # Chromium writes the port before it listens

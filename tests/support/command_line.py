@@ -1,4 +1,4 @@
-"""The command line in the process of a test: whether it would accept words, and what it prints."""
+"""The command line: whether it would accept words, and what it prints, in the process of a test or apart from it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pytest
 from click.testing import CliRunner
 
 from counterflow.cli import cli, main
+from tests.support.waiting import PATIENCE_S
 
 
 def parse(words: Sequence[str], command: click.Command = cli) -> None:
@@ -51,3 +52,10 @@ def run(*words: str, stdin: bytes = b"", **variables: str) -> subprocess.Complet
             for number, handler in handlers.items():  # commands set their own, with which a test run would not end
                 signal.signal(number, handler)
         return subprocess.CompletedProcess(words, status, out.getvalue().decode(), err.getvalue().decode())
+
+
+def run_apart(*words: object, within_s: float = PATIENCE_S, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run `counterflow` in a process of its own, with these variables beside those of the test."""
+    command = [sys.executable, "-m", "counterflow", *map(str, words)]
+    environment = {**os.environ, **variables}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=within_s, check=False)

@@ -23,6 +23,7 @@ from counterflow.stack.jobs import cluster
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.support.frames import frames
+from tests.support.waiting import PATIENCE_S
 
 Record = dict[str, Any]
 Results = dict[str, dict[tuple[str, ...], Record]]
@@ -66,7 +67,7 @@ class Line:
         self._producer = Producer(
             {**flink.kafka("admin").client, "transactional.id": f"test-{version}", "log_level": 0}
         )
-        self._producer.init_transactions(30)
+        self._producer.init_transactions(PATIENCE_S)
 
     def submit(self, changed: Sequence[jobs.Job] | None = None) -> list[submission.Submission]:
         """Submit the line's jobs, or changed versions of them."""
@@ -87,17 +88,17 @@ class Line:
             if commit:
                 self.published[dataset] += records
         if commit:
-            self._producer.commit_transaction(30)
+            self._producer.commit_transaction(PATIENCE_S)
         else:
             self._producer.flush(30)
-            self._producer.abort_transaction(30)
+            self._producer.abort_transaction(PATIENCE_S)
 
     def publish_malformed(self, dataset: str, messages: Sequence[Record]) -> None:
         """Publish malformed messages of a dataset, which no job may count."""
         self._producer.begin_transaction()
         for message in messages:
             self._producer.produce(self.cluster.datasets[dataset].topic, orjson.dumps(message), key="malformed")
-        self._producer.commit_transaction(30)
+        self._producer.commit_transaction(PATIENCE_S)
 
     def expected(self) -> Results:
         return self._recompute(self.published)
@@ -106,7 +107,7 @@ class Line:
         """Return every version of every result by key, in the order written."""
         return {result.dataset: self._read(result.dataset) for result in self._written()}
 
-    def arrived(self, timeout_s: float = 60) -> dict[str, dict[tuple[str, ...], list[Record]]]:
+    def arrived(self, timeout_s: float = PATIENCE_S) -> dict[str, dict[tuple[str, ...], list[Record]]]:
         """Return the results once they are made of as many rows as expected, or when the time is up."""
         wanted = {name: {key: row["n"] for key, row in rows.items()} for name, rows in self.expected().items()}
         end = time.monotonic() + timeout_s
@@ -178,7 +179,7 @@ class SettledLine(Line):
     def check(self) -> None:
         """Wait for every result, then compare the last of its versions of most rows, which the tables keep."""
         for dataset, expected in self.expected().items():
-            end = time.monotonic() + 90
+            end = time.monotonic() + PATIENCE_S
             while not agree(found := self.kept(dataset), expected) and time.monotonic() < end:
                 time.sleep(1)
             schema = validator(self.cluster.datasets[dataset])

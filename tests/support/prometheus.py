@@ -7,6 +7,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from tests.support.waiting import PATIENCE_S
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
@@ -27,5 +29,5 @@ def run(name: str, *arguments: object, stdin: str = "") -> subprocess.CompletedP
     """Run one of the programs, in the root of the repository."""
     command = [program(name), *map(str, arguments)]
     return subprocess.run(
-        command, input=stdin, capture_output=True, text=True, timeout=60, cwd=REPOSITORY, env={**os.environ}
+        command, input=stdin, capture_output=True, text=True, timeout=PATIENCE_S, cwd=REPOSITORY, env={**os.environ}
     )

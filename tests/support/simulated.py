@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import datetime
-from decimal import ROUND_HALF_UP, Decimal
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -55,13 +54,3 @@ def total(rows: Rows, column: str) -> float:
 
 def grown(rows: Rows, column: str) -> float:
     return float(sum(row[column] - row[f"prev_{column}"] for row in rows))
-
-
-def mean(rows: Sequence[dict[str, Any]], column: str) -> float:
-    return sum(float(row[column]) for row in rows) / len(rows)
-
-
-def same(value: float, printed: str) -> bool:
-    """Return whether a figure has the digits of the printed one, with as many decimals."""
-    expected = Decimal(printed)
-    return Decimal(repr(value)).quantize(expected, ROUND_HALF_UP) == expected

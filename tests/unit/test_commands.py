@@ -16,6 +16,7 @@ from click.testing import CliRunner
 
 from counterflow.cli import cli
 from counterflow.cli._times import Time
+from tests.support.waiting import PATIENCE_S
 
 
 @pytest.mark.parametrize("width", [80, 160])
@@ -41,7 +42,12 @@ def test_a_real_bash_completes_commands_and_options(tmp_path: Path) -> None:
 
     def bash(script: str) -> list[str]:
         done = subprocess.run(
-            ["bash", "--norc", "-c", script], env=environment, capture_output=True, text=True, timeout=60, check=True
+            ["bash", "--norc", "-c", script],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            check=True,
         )
         return done.stdout.split()
 
@@ -56,7 +62,7 @@ def test_look_ends_quietly_on_a_closed_pipe() -> None:
     sample = Path(__file__).parents[2] / "samples/nmon/linux_16n_full.nmon.gz"
     script = 'set -o pipefail; "$0" -m counterflow look --records "$1" | head -n 1'
     done = subprocess.run(
-        ["bash", "-c", script, sys.executable, sample], capture_output=True, text=True, timeout=60, check=False
+        ["bash", "-c", script, sys.executable, sample], capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
     assert (done.stdout.count("\n"), done.stderr) == (1, "")
 
@@ -103,7 +109,9 @@ def _shown(width: int, **environment: str) -> str:
         "sys.stdout.buffer.write(seen)\n"
     )
     environment = {**os.environ, "COLUMNS": str(width), "TERM": "xterm-256color", **environment}
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, timeout=60, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, timeout=PATIENCE_S, check=True
+    )
     return done.stdout.decode()
 
 

@@ -24,6 +24,7 @@ from docs.generators.formats import pages, readme
 from docs.generators.hooks import linked
 from tests.support.legible import chart_problems
 from tests.support.pages import REPOSITORY, Block, agrees, blocks, commands, sessions, words
+from tests.support.waiting import PATIENCE_S
 
 WITHOUT_SERVICES = ("agent", "look", "rules", "study")
 
@@ -46,7 +47,7 @@ PARTS_FOR_READERS = {
 
 def test_the_site_has_every_page_and_no_dead_link_and_needs_no_network(tmp_path: Path) -> None:
     build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
-    built = subprocess.run(build, cwd=REPOSITORY, capture_output=True, text=True, timeout=120)
+    built = subprocess.run(build, cwd=REPOSITORY, capture_output=True, text=True, timeout=PATIENCE_S)
     assert built.returncode == 0, built.stderr
     for name, parts in PARTS_FOR_READERS.items():
         page = (tmp_path / name).read_text(encoding="utf-8")

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.support.waiting import PATIENCE_S
+
 _OPEN = """
 import sys
 from pathlib import Path
@@ -27,7 +29,7 @@ def test_a_database_that_another_process_has_open_is_refused_with_the_way_out(tm
         try:
             assert first.stdout
             assert first.stdout.readline() == "open\n"
-            second = subprocess.run(command, capture_output=True, text=True, check=True, input="", timeout=60)
+            second = subprocess.run(command, capture_output=True, text=True, check=True, input="", timeout=PATIENCE_S)
             code, refused, hint = second.stdout.splitlines()[-1].split("|")
             assert code == "2"
             assert refused.startswith(f"{tmp_path / 'clickhouse'} cannot be opened")

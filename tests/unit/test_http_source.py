@@ -18,9 +18,9 @@ from counterflow.collectors.agent.runner import Runner
 from counterflow.collectors.sources.http.reports import Report
 from counterflow.collectors.sources.http.session import HttpSession, Target
 from counterflow.collectors.sources.polling.session import ErrorKind, SessionError
-from tests.support.agents import until
 from tests.support.dds import PASSWORD, USER, Authority, Dds
 from tests.support.memory_broker import KAFKA, Broker
+from tests.support.waiting import until
 
 WRONG = """\
 agent_id: a

@@ -11,8 +11,8 @@ from counterflow.collectors.agent.config import ListenSource, SpoolFolder
 from counterflow.collectors.agent.live import Live
 from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.sources.polling.waiting import Spool
-from tests.support.agents import until
 from tests.support.ports import free_ports
+from tests.support.waiting import until
 
 
 def test_an_acknowledged_sample_is_in_the_spool_when_the_agent_has_stopped(tmp_path: Path) -> None:
@@ -36,10 +36,10 @@ def test_an_acknowledged_sample_is_in_the_spool_when_the_agent_has_stopped(tmp_p
                 return
             acknowledged.append(number)
 
-    until(lambda: _listens(port), 5)
+    until(lambda: _listens(port))
     sender = threading.Thread(target=send)
     sender.start()
-    until(lambda: len(acknowledged) > 20, 10)
+    until(lambda: len(acknowledged) > 20)
     live.stop()
     sender.join(10)
     kept = {one.stream for one in iter(Spool(tmp_path / "spool" / "n.sqlite", 10**9, {}).next_batch, None)}

@@ -21,6 +21,7 @@ import pytest
 from tests.golden.cases import golden
 from tests.support.command_line import run
 from tests.support.recordings import RECORDINGS
+from tests.support.waiting import PATIENCE_S
 
 REPOSITORY = Path(__file__).parents[2]
 LINUX = (RECORDINGS / "linux_16n_plain.nmon").read_bytes()
@@ -39,7 +40,9 @@ def without_rights(*arguments: str, folder: Path) -> subprocess.CompletedProcess
     """Run a command in a folder, in a process without the rights of root over files."""
     command = [*ALONE, sys.executable, "-m", "counterflow", *arguments]
     environment = {**os.environ, "COUNTERFLOW_HOME": str(folder / "no-home"), "NO_COLOR": "1"}
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False, cwd=folder)
+    return subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False, cwd=folder
+    )
 
 
 def of_data(*arguments: object, folder: Path, stdin: bytes = b"") -> list[dict[str, Any]]:
@@ -106,7 +109,11 @@ with Database(Path(sys.argv[1]), kept=True) as made:
     print([found.system, found.severity, found.at])
 """
     done = subprocess.run(
-        [sys.executable, "-c", script, tmp_path / "kept"], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", script, tmp_path / "kept"],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
     )
     assert done.stdout == "['SYSA', 'watch', None]\n", done.stderr
 
@@ -118,7 +125,13 @@ def test_a_note_fits_the_terminal_and_breaks_between_words(tmp_path: Path) -> No
     environment = {**os.environ, "COUNTERFLOW_HOME": str(tmp_path), "NO_COLOR": "1", "TERM": "xterm"}
     command = [sys.executable, "-m", "counterflow", "look", "vm.nmon"]
     subprocess.run(
-        command, env=environment, stdout=subprocess.DEVNULL, stderr=terminal, cwd=tmp_path, timeout=60, check=True
+        command,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=terminal,
+        cwd=tmp_path,
+        timeout=PATIENCE_S,
+        check=True,
     )
     os.close(terminal)
     lines = os.read(master, 4096).decode().splitlines()

@@ -12,7 +12,7 @@ from counterflow.collectors.sources.polling import reader as polling
 from counterflow.collectors.sources.polling.batch import Batch, Stream
 from counterflow.collectors.sources.polling.reader import Reader
 from counterflow.collectors.sources.polling.waiting import Spool
-from tests.support.agents import until
+from tests.support.waiting import until
 
 
 class Session:
@@ -59,7 +59,7 @@ class Started:
 
     def numbers(self, count: int) -> list[int]:
         """Return the numbers of the next batches."""
-        return [until(self.reader.next_batch, 5).position["n"] for _ in range(count)]
+        return [until(self.reader.next_batch).position["n"] for _ in range(count)]
 
 
 def test_a_clock_that_is_set_back_stops_no_query(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,7 +89,7 @@ def test_a_defect_outside_of_a_query_is_reported_and_the_thread_goes_on() -> Non
 
     waiting = Broken(None, 10**6, {})
     with Started(Task(), waiting) as started:
-        until(lambda: started.events.count("broken") > 1, 5)
+        until(lambda: started.events.count("broken") > 1)
         waiting.broken = False
-        assert until(started.reader.next_batch, 5)
+        assert until(started.reader.next_batch)
     assert started.events[0] == "connected"

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.waiting import PATIENCE_S
+
 SAMPLE = Path(__file__).parents[2] / "samples/nmon/linux_16n_plain.nmon.gz"
 POSIX = ("fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "termios", "tty")
 SCRIPT = """
@@ -36,5 +38,5 @@ main()
 def test_no_posix_module_is_imported(words: tuple[str, ...], tmp_path: Path) -> None:
     more = [str(tmp_path / "b.tgz")] if words[-1] == "--out" else []
     command = [sys.executable, "-c", SCRIPT, ",".join(POSIX), *words, *more]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 0, done.stderr

@@ -13,7 +13,7 @@ import click
 import pytest
 
 from counterflow.cli._files import recordings
-from tests.support.agents import until
+from tests.support.waiting import PATIENCE_S, until
 
 SAMPLE = Path(__file__).parents[2] / "samples/nmon/linux_16n_plain.nmon.gz"
 
@@ -37,7 +37,9 @@ def test_what_is_missing_is_named(words: list[str], problem: str, environment: d
     command = [sys.executable, "-m", "counterflow", "publish", *words]
     empty = tmp_path / "empty"
     empty.mkdir()
-    done = subprocess.run(command, env=environment, cwd=empty, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        command, env=environment, cwd=empty, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
     assert (done.returncode, done.stdout) == (2, "")
     assert problem in done.stderr
     assert "Traceback" not in done.stderr
@@ -53,9 +55,9 @@ def test_it_ends_at_a_signal_while_it_copies_its_input(
             assert process.stdin
             process.stdin.write(b"x" * 200_000)
             process.stdin.flush()
-            until(lambda: [path for path in tmp_path.rglob("standard-input") if path.stat().st_size], 30)
+            until(lambda: [path for path in tmp_path.rglob("standard-input") if path.stat().st_size])
             # Python sees a signal that comes just before a read blocks when that read returns: it is sent again.
-            until(lambda: process.poll() is not None or process.send_signal(number), 10)
+            until(lambda: process.poll() is not None or process.send_signal(number))
             assert process.returncode != 0
         finally:
             process.kill()

@@ -33,8 +33,8 @@ from counterflow.collectors.sources.sql.samples import RepeatedQuery
 from counterflow.collectors.sources.sql.session import SqlSession
 from counterflow.collectors.sources.sql.verdicts import OLD_S, Verdicts, raised
 from tests.support import ibmi_database
-from tests.support.agents import until
 from tests.support.ibmi_database import PASSWORD, System, pool_rows
+from tests.support.waiting import until
 from tests.support.web import served
 
 CONFIG = """\

@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from tests.support.waiting import PATIENCE_S
+
 LOOP = """
 from counterflow.base.stopping import stopping
 stop = stopping()
@@ -33,6 +35,6 @@ def ends(number: signal.Signals, seconds: float) -> None:
         try:
             process.stdout.readline()
             process.send_signal(number)
-            assert process.wait(20) == 0
+            assert process.wait(PATIENCE_S) == 0
         finally:
             process.kill()

@@ -7,7 +7,7 @@ import shutil
 import signal
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
@@ -20,6 +20,7 @@ from counterflow.stack import supervision
 from counterflow.stack.part import Part, scratch
 from counterflow.stack.settings import StackSettings
 from tests.support.ports import free_ports
+from tests.support.waiting import until
 
 
 def part(name: str, script: str, stop_s: int = 20) -> Part:
@@ -41,13 +42,6 @@ def supervised(tmp_path: Path) -> Iterator[StackSettings]:
     if supervision.alive(settings):
         supervision.shutdown(settings)
     supervision.sweep(settings)
-
-
-def until(met: Callable[[], bool], what: str, timeout_s: float = 20) -> None:
-    end = time.monotonic() + timeout_s
-    while not met():
-        assert time.monotonic() < end, what
-        time.sleep(0.05)
 
 
 def state(settings: StackSettings, name: str) -> supervision.PartState:
@@ -107,7 +101,7 @@ def test_what_fails_is_tried_again_and_at_once_when_it_is_started_by_hand(superv
     until(lambda: log.exists() and log.read_text() == "it fails\n" * 3, "it is tried three times")
     until(lambda: state(supervised, "broken").state == "BACKOFF", "it waits")
     supervision.start(supervised, "broken")
-    until(lambda: log.read_text() == "it fails\n" * 4, "it is started at once", 1)
+    until(lambda: log.read_text() == "it fails\n" * 4, "it is started at once", within_s=1)
 
 
 def test_what_a_killed_supervisor_left_is_found_and_ended(supervised: StackSettings) -> None:
