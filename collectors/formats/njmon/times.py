@@ -93,6 +93,8 @@ def taken(tree: Mapping[str, Any], clock: Clock, zone: tzinfo, *, is_boot: bool)
     if is_boot:
         notes.append((Reason.RESTARTED, "the system was started again since the sample before"))
         follows = False
+    elif loop is not None and clock.loop is not None and loop <= clock.loop:
+        notes.append((Reason.RESTARTED, f"snapshot_loop {loop} after {clock.loop}: another recording begins"))
     placed = written
     if stamp_before is not None and (follows or (loop or 0) > (clock.loop or 0)):
         steps = 1 if loop is None or clock.loop is None else loop - clock.loop
