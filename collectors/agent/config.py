@@ -324,10 +324,7 @@ _KINDS: dict[str, type[BaseModel]] = {
     get_args(model.model_fields["kind"].annotation)[0]: model for model in (Source, *get_args(System))
 }
 
-AnySource = Annotated[
-    Source | System,
-    Discriminator("kind", custom_error_type="kind", custom_error_message=f"expected one of {', '.join(_KINDS)}"),
-]
+AnySource = Annotated[Source | System, Discriminator("kind")]
 
 
 class SpoolFolder(Strict):
@@ -459,8 +456,8 @@ def _mistakes(tree: yaml.Node, error: Any) -> Iterator[Mistake]:
         yield _mistake(tree, place, what)
     elif kind == "tuple_type":
         yield _mistake(tree, place, "expected a list: `- ` before each entry")
-    elif kind == "kind":
-        yield _mistake(tree, (*place, "kind"), what)
+    elif kind == "union_tag_invalid":
+        yield _mistake(tree, (*place, "kind"), f"expected one of {', '.join(_KINDS)}")
     elif kind in ("unknown", "secret"):
         yield _mistake(tree, place, what)
     elif not (kind == "too_short" and error["input"]):  # a list whose entries are wrong counts as too short
