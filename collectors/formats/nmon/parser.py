@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from copy import deepcopy
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta, tzinfo
 from typing import Any
 
 from counterflow.collectors.formats.nmon import values
 from counterflow.collectors.formats.nmon.account import SECTION, Account
+from counterflow.collectors.formats.nmon.clock import LINUX_FIRST_S, Clock
 from counterflow.collectors.formats.nmon.headers import Facts, Headers, pack, unpack
 from counterflow.collectors.formats.nmon.plan import Plans
 from counterflow.collectors.formats.nmon.reader import Reader
@@ -21,8 +21,7 @@ from counterflow.collectors.records import Context, Item, Position, Reason, Reje
 from counterflow.collectors.text import stamps
 from counterflow.collectors.text.codepages import text
 from counterflow.collectors.text.lines import Line
-from counterflow.collectors.text.periods import gap, is_gap
-from counterflow.collectors.text.placing import Placed, in_one_second
+from counterflow.collectors.text.periods import gap
 
 TAG = re.compile(rb"T\d{4,16}")
 _STAMP_TAIL = re.compile(rb"(.*?),?(\d\d:\d\d:\d\d(?: ?[AaPp][Mm])?),(\d{1,2}-[^\s\d,;-]{3,8}-\d{2,4})\s*")
@@ -38,8 +37,6 @@ _HELD_CONFIG = 2000
 """Configuration lines that are held before the first snapshot; beyond this they are yielded."""
 _HELD_SNAPSHOTS = 3
 """Snapshots without a stamp that wait for the next stamp; older ones are refused."""
-_LINUX_FIRST_S = 1.0
-"""The first snapshot of Linux nmon covers the second for which it sleeps before its first row."""
 
 
 @dataclass(slots=True)
@@ -77,13 +74,7 @@ class Parser:
         self._refused = False
         self._run_id: str | None = None
         self._first_host: str | None = None
-        # of the last snapshot that was finished
-        self._number = 0
-        self._instant: datetime | None = None
-        self._elapsed: float | None = None  # since the one before
-        # of the run
-        self._placed, self._placed_of = Placed(), self._system
-        self._gap_s: float | None = None  # before the open snapshot
+        self._clock = Clock(self._account)
         self._tag: bytes | None = None  # of the open snapshot
         self._opened_by: Line | None = None
         self._repeating: bytes | None = None
@@ -163,7 +154,7 @@ class Parser:
     def finish(self, end: int, number: int) -> None:
         """End the data at `end`, after line `number`: the last snapshot is whole, and no other will come."""
         place = Line(number, end, b"", end)
-        recorded, planned = 0 if self._in_aaa else max(self._snapshot.number, self._number), self._facts.snapshots
+        recorded, planned = 0 if self._in_aaa else max(self._snapshot.number, self._clock.number), self._facts.snapshots
         if recorded == 0:
             self._no_data(place)
         elif planned is not None and recorded < planned and "cut" not in self._account.noted:
@@ -262,15 +253,15 @@ class Parser:
         self._reader.use(Headers(self._facts, self._reader.headers.table))
         run_id = self._facts.boot_id()
         if run_id is None or run_id != self._run_id:  # else it is the same recording again, whose snapshots are known
-            self._forget_run()
+            self._clock.begin(self._system)
         self._run_id = run_id
-        if (start := self._facts.start()) is not None and self._instant is None:
+        if (start := self._facts.start()) is not None and self._clock.instant is None:
             self._snapshot.instant, _ = stamps.to_utc(start, self._zone, None)
 
     def _restart(self, line: Line) -> None:
         self._drop_cut()
         self._refuse_unstamped()
-        if self._in_aaa or (self._snapshot.number or self._number) == 0:
+        if self._in_aaa or (self._snapshot.number or self._clock.number) == 0:
             self._no_data(line._replace(data=b""))
         if self._in_aaa and self._snapshot.config and self._system is not None:
             self._begin()
@@ -289,9 +280,9 @@ class Parser:
         """
         snapshot = self._snapshot
         if self._facts.os == "Linux" and snapshot.instant is not None:
-            snapshot.seconds, self._gap_s = _LINUX_FIRST_S, None
+            snapshot.seconds, self._clock.gap_s = LINUX_FIRST_S, None
             self._run_id = f"{self._system}-{snapshot.instant.astimezone(self._zone):%Y%m%dT%H%M%S}"
-            detail = f"VM begins again: {snapshot.tag} is the first of another recording, and {_LINUX_FIRST_S:g} s long"
+            detail = f"VM begins again: {snapshot.tag} is the first of another recording, and {LINUX_FIRST_S:g} s long"
             self._account.reject(line, Reason.RESTARTED, detail, "all")
 
     @property
@@ -324,7 +315,7 @@ class Parser:
 
     def _undated(self, line: Line, time: str) -> datetime | None:
         """Return the local time of a stamp without a date: the day of the stamp before it, or the day after."""
-        before = None if self._in_aaa else self._snapshot.instant or self._instant
+        before = None if self._in_aaa else self._snapshot.instant or self._clock.instant
         last = before.astimezone(self._zone).replace(tzinfo=None) if before else self._facts.start()
         if last is None:
             return stamps.local_time(time, self._facts.values.get("date", ""))
@@ -346,7 +337,7 @@ class Parser:
         if self._refused:
             return
         number = int(tag[1:])
-        before = self._snapshot.instant or self._instant
+        before = self._snapshot.instant or self._clock.instant
         instant, ambiguous = stamps.to_utc(local, self._zone, before)
         if before is None:
             self._snapshot.instant = instant  # the configuration before it has no time of its own
@@ -358,58 +349,23 @@ class Parser:
                 line, Reason.CLOCK_CHANGE, f"{local} is a repeated hour: taken as its first occurrence", "all"
             )
         self._place_lost(line, number, instant)
-        if number <= self._number:
-            if self._instant is not None and instant <= self._instant:
+        if number <= self._clock.number:
+            if self._clock.instant is not None and instant <= self._clock.instant:
                 self._repeating = tag
                 self._account.reject(line, Reason.REPEATED_BLOCK, "this snapshot was read before", snapshot=tag)
                 return
-            self._forget_run()
+            self._clock.begin(self._system)
             self._run_id = f"{self._system}-{local:%Y%m%dT%H%M%S}"
             self._account.reject(line, Reason.RESTARTED, "snapshot numbers begin again without a new header", "all")
         self._start(line, tag, instant)
 
-    def _forget_run(self) -> None:
-        self._number, self._instant, self._elapsed = 0, None, None
-        if self._placed_of != self._system:
-            self._placed, self._placed_of = Placed(), self._system
-
     def _start(self, line: Line, tag: bytes, stamp: datetime) -> None:
         number = int(tag[1:])
-        stamp = self._of_the_same_second(line, number, stamp) or stamp
-        self._show(Snapshot(number, tag.decode(), stamp, None))
+        taken = self._clock.apart(line, number, stamp, self._facts)
+        self._show(Snapshot(number, tag.decode(), taken, None))
         self._tag, self._opened_by, self._repeating = tag, line, None
-        self._snapshot.seconds = self._length(line, number, stamp)
-        self._snapshot.instant = self._placed.place(stamp, self._stamp)
-
-    @property
-    def _stamp(self) -> datetime | None:
-        """The time of the last snapshot that was finished, as its stamp has it."""
-        return self._instant and self._placed.of(self._instant)
-
-    def _of_the_same_second(self, line: Line, number: int, stamp: datetime) -> datetime | None:
-        """Return when a snapshot was taken whose stamp is of the second of the one before, None where it is not."""
-        before, steps = self._stamp, number - self._number
-        found = in_one_second(before, stamp, steps, self._facts.seconds) if before is not None and steps > 0 else None
-        if found is not None:
-            detail = "two stamps in one second: this snapshot, and each such after it, is placed an interval later"
-            self._account.once("same second", line, Reason.INFERRED, detail)
-        return found
-
-    def _length(self, line: Line, number: int, instant: datetime) -> float | None:
-        nominal, before, self._gap_s = self._facts.seconds, self._stamp, None
-        if before is None:
-            return _LINUX_FIRST_S if number == 1 and self._facts.os == "Linux" else nominal
-        elapsed, apart_s = self._elapsed, (instant - before).total_seconds()
-        self._elapsed = apart_s / (number - self._number)
-        usual = nominal or elapsed
-        if usual is not None and is_gap(self._elapsed, max(usual, elapsed or 0)):
-            self._gap_s = apart_s
-            return usual
-        length = stamps.interval(before, instant, number - self._number, nominal)
-        if length.note is not None:
-            shown = "not known" if length.seconds is None else f"{length.seconds:g} s, the interval of the recording"
-            self._account.reject(line, Reason.CLOCK_CHANGE, f"{length.note}; its length is {shown}", "all")
-        return length.seconds
+        self._snapshot.seconds = self._clock.length_s(line, number, taken, self._facts)
+        self._snapshot.instant = self._clock.place(taken)
 
     def _finish_snapshot(self, line: Line, *, lent: bool = False) -> None:
         """Release the open snapshot, before `line`; `lent` means that it has its time from that line."""
@@ -425,7 +381,7 @@ class Parser:
     def _end_snapshot(self) -> None:
         snapshot, items = self._snapshot, self._account.items
         self._reader.finish()
-        if self._gap_s is not None:
+        if self._clock.gap_s is not None:
             self._note_gap(snapshot)
         if snapshot.number and snapshot.empty and self._opened_by is not None:
             self._account.reject(self._opened_by, Reason.EMPTY_SNAPSHOT, "a stamp without rows: nothing was measured")
@@ -437,8 +393,8 @@ class Parser:
             run = Run(self._system or "", self._run_id)
             items += items_of(snapshot, headers, self._plans, run, processes_recorded="TOP" in headers)
         if snapshot.number:
-            self._number, self._instant = snapshot.number, snapshot.instant
-        self._show(Snapshot(0, "", self._instant or snapshot.instant, None))
+            self._clock.number, self._clock.instant = snapshot.number, snapshot.instant
+        self._show(Snapshot(0, "", self._clock.instant or snapshot.instant, None))
         self._tag, self._opened_by, self._repeating = None, None, None
 
     def _note_gap(self, snapshot: Snapshot) -> None:
@@ -446,13 +402,13 @@ class Parser:
 
         Recordings of several days are joined without the later headers, and their snapshots numbered on.
         """
-        gap_s, self._gap_s = self._gap_s, None
+        gap_s, self._clock.gap_s = self._clock.gap_s, None
         if snapshot.seconds is None or gap_s is None or self._opened_by is None or snapshot.instant is None:
             return
         missing = f"since the snapshot before {gap(gap_s, snapshot.seconds)}"
         taken = ""
-        if self._facts.os == "Linux" and not snapshot.processes and snapshot.seconds > _LINUX_FIRST_S:
-            snapshot.seconds, taken = _LINUX_FIRST_S, ", as the first of another recording"
+        if self._facts.os == "Linux" and not snapshot.processes and snapshot.seconds > LINUX_FIRST_S:
+            snapshot.seconds, taken = LINUX_FIRST_S, ", as the first of another recording"
             if "TOP" in self._reader.headers:
                 self._run_id = f"{self._system}-{snapshot.instant.astimezone(self._zone):%Y%m%dT%H%M%S}"
         detail = f"{missing}: {snapshot.tag} is taken as {snapshot.seconds:g} s long{taken}"
@@ -468,7 +424,9 @@ class Parser:
         number = int(tag[1:])
         if self._unstamped and self._unstamped[-1].tag == tag:
             self._unstamped[-1].lines.append(line)
-        elif number > max(self._snapshot.number, self._number, self._unstamped[-1].number if self._unstamped else 0):
+        elif number > max(
+            self._snapshot.number, self._clock.number, self._unstamped[-1].number if self._unstamped else 0
+        ):
             self._begin()
             if self._refused:
                 return False
@@ -481,7 +439,7 @@ class Parser:
                 self._refuse_unstamped(self._unstamped.pop(0))
         elif tag == self._repeating:
             self._account.reject(line, Reason.REPEATED_BLOCK, "this snapshot was read before", snapshot=tag)
-        elif number <= self._number:
+        elif number <= self._clock.number:
             self._account.reject(line, Reason.LATE_ROW, f"{tag.decode()} was complete before this row", snapshot=tag)
         else:
             self._account.reject(line, Reason.LATE_ROW, f"{tag.decode()} is not the open snapshot", snapshot=tag)
@@ -493,7 +451,7 @@ class Parser:
         if cut is None:
             return False
         before = self._snapshot if self._snapshot.number else None
-        last, instant_before = (before.number, before.instant) if before else (self._number, self._instant)
+        last, instant_before = (before.number, before.instant) if before else (self._clock.number, self._clock.instant)
         nominal = self._facts.seconds
         if (b"ZZZZ," + tag).endswith(cut.head) and instant_before is not None and nominal is not None:
             instant, _ = stamps.to_utc(cut.local, self._zone, instant_before)
@@ -520,7 +478,7 @@ class Parser:
         lost, self._unstamped = self._unstamped, []
         if lost:
             self._end_snapshot()
-        before, first = self._instant, self._number
+        before, first = self._clock.instant, self._clock.number
         for one in lost:
             steps = number - first
             found = None
@@ -612,8 +570,7 @@ class Parser:
         instant = self._snapshot.instant
         return {
             "recording": self._packed,
-            "number": self._number,
-            "instant": stamps.iso(self._instant) if self._instant else None,
+            "clock": self._clock.state(),
             "config_instant": stamps.iso(instant) if instant else None,
             "run": self._run_id,
             "in_aaa": self._in_aaa,
@@ -621,16 +578,12 @@ class Parser:
             "refused": self._refused,
             "noted": sorted(self._account.noted),
             "first_host": self._first_host,
-            "elapsed": self._elapsed,
-            "placed": asdict(self._placed),
-            "placed_of": self._placed_of,
         }
 
     def _restore(self, state: dict[str, Any]) -> None:
         self._facts, headers = unpack(state["recording"])
         self._reader.use(headers)
-        self._number = state["number"]
-        self._instant = datetime.fromisoformat(state["instant"]) if state["instant"] else None
+        self._clock.restore(state["clock"])
         self._snapshot.instant = datetime.fromisoformat(state["config_instant"]) if state["config_instant"] else None
         self._run_id = state["run"]
         self._in_aaa = state["in_aaa"]
@@ -638,6 +591,4 @@ class Parser:
         self._refused = state["refused"]
         self._account.noted = set(state["noted"])
         self._first_host = state["first_host"]
-        self._elapsed, self._placed = state["elapsed"], Placed(**deepcopy(state["placed"]))
-        self._placed_of = state["placed_of"]
         self._account.system = self._system
