@@ -86,7 +86,7 @@ class Folder:
 def audited(line: Line, names: Collection[str]) -> dict[str, dict[str, int]]:
     """Return what one audit of the folders' days reports of each of these agents, and the days' wrong results."""
     times = ("--from", f"{BEGIN}", "--to", f"{BEGIN.replace(day=BEGIN.day + DAYS)}")
-    report = orjson.loads(line.counterflow("audit", *times, "--grace", "0", "--json", timeout_s=300).stdout)
+    report = orjson.loads(line.counterflow("audit", *times, "--grace", "0", "--json").stdout)
     of_results = {"wrong": report["results_wrong"]}
     return {
         agent["agent_id"]: {"pending": agent["pending"], "lost": agent["lost"], **of_results}

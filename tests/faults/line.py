@@ -191,7 +191,7 @@ class Line:
             {row["dataset"]: int(row["n"]) for row in self.reader.rows(sql, {"param_agent": agent}) if int(row["n"])}
         )
 
-    def counterflow(self, *words: str, timeout_s: float = 120) -> subprocess.CompletedProcess[str]:
+    def counterflow(self, *words: str, timeout_s: float = 300) -> subprocess.CompletedProcess[str]:
         """Run a command against the stack."""
         command = [sys.executable, "-m", "counterflow", *words]
         environment = {**os.environ, **self.stack.environment}
