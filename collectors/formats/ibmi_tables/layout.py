@@ -9,10 +9,9 @@ computed together, one column after the other: a day of a busy system has 1.4 mi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain, compress
 from operator import itemgetter
 from typing import Annotated, Any, NamedTuple
 
@@ -22,19 +21,17 @@ from counterflow.collectors.formats.ibmi_tables.description import (
     TIME_FIELDS,
     Described,
     Description,
-    Filled,
     description,
 )
 from counterflow.collectors.formats.ibmi_tables.expression import (
     Column,
     Columns,
-    Constant,
-    Field,
     Node,
     fields,
     parsed,
     within,
 )
+from counterflow.collectors.formats.ibmi_tables.filling import Filling, fillings
 from counterflow.collectors.formats.ibmi_tables.known import FUNCTIONS, Known
 from counterflow.collectors.formats.ibmi_tables.values import Unusable
 from counterflow.schemas.definition import datasets
@@ -47,39 +44,6 @@ Picker = Callable[[Row], tuple[Any, ...]]
 
 COUNTER = ("section", "instance", "counter", "value", "unit", "kind")
 """Columns of `counter`, in the order of its values."""
-
-
-class Part(NamedTuple):
-    """One row of a dataset for each row of the table in which `when` is neither 0 nor null.
-
-    `values` are in the order of the dataset's columns, None for a column that this part does not fill. `fields` are
-    those of which they are computed.
-    """
-
-    values: tuple[Node | None, ...]
-    when: Node | None
-    fields: tuple[str, ...]
-
-
-class Filling(NamedTuple):
-    """The columns of a dataset that a table fills, and those that every row needs."""
-
-    names: tuple[str, ...]
-    required: tuple[str, ...]
-    parts: tuple[Part, ...]
-
-    def of(self, columns: Columns) -> tuple[Sequence[int], dict[str, Column]]:
-        """Return the number of the row that each row of the dataset comes from, and its columns."""
-        found = [_filled(part, columns) for part in self.parts]
-        if len(found) == 1:
-            ((places, values),) = found
-            return places, dict(zip(self.names, values, strict=True))
-        places = [place for each, _ in found for place in each]
-        order = sorted(range(len(places)), key=places.__getitem__)
-        joined = [list(chain.from_iterable(each)) for each in zip(*(values for _, values in found), strict=True)]
-        return [places[at] for at in order], {
-            name: [values[at] for at in order] for name, values in zip(self.names, joined, strict=True)
-        }
 
 
 class Spare(NamedTuple):
@@ -196,7 +160,7 @@ def layout(table_name: str, columns: tuple[str, ...], named: tuple[tuple[str, st
     if instance is None:
         raise Unusable(f"expected the columns of {table.instance}, which distinguish the rows of {table.table}")
     used = {*fields(parsed(table.instance, FUNCTIONS)), *sites.values()}
-    found = _fillings(table, present, sites, used)
+    found = fillings(table, present, sites, used)
     described = tuple(table.fields.get(name, Described(type="number")) for name in numbers)
     time = tuple(name for name in TIME_FIELDS if name in places and name != "INTSEC")
     types: dict[str, Any] = {
@@ -238,68 +202,6 @@ def layout(table_name: str, columns: tuple[str, ...], named: tuple[tuple[str, st
     )
 
 
-def _fillings(
-    table: Description, present: Container[str], sites: Mapping[str, str], used: set[str]
-) -> dict[str, Filling]:
-    """Return what the table fills, by dataset; add to `used` the fields that occur."""
-    found: dict[str, list[tuple[dict[str, Node], Node | None]]] = {}
-    for filled in table.records:
-        for n in range(filled.repeat[0], filled.repeat[1] + 1) if filled.repeat else (0,):
-            record = _record(filled, n, present, sites, used)
-            if record is not None:
-                found.setdefault(filled.dataset, []).append(record)
-    return {dataset: _filling(dataset, records) for dataset, records in found.items()}
-
-
-def _filling(dataset: str, records: list[tuple[dict[str, Node], Node | None]]) -> Filling:
-    names = tuple(dict.fromkeys(name for values, _ in records for name in values))
-    parts = tuple(
-        Part(
-            tuple(map(values.get, names)),
-            when,
-            tuple(dict.fromkeys(field for value in values.values() for field in fields(value))),
-        )
-        for values, when in records
-    )
-    return Filling(names, _required(dataset), parts)
-
-
-def _filled(part: Part, columns: Columns) -> tuple[Sequence[int], list[Column]]:
-    """Return the rows that become rows of the dataset, and their values."""
-    places: Sequence[int] = range(columns.rows)
-    if part.when is not None:
-        kept = [bool(value) for value in columns.of(part.when)]
-        if not all(kept):
-            places, columns = list(compress(places, kept)), columns.where(kept, part.fields)
-    return places, [[None] * columns.rows if value is None else columns.of(value) for value in part.values]
-
-
-def _required(dataset: str) -> tuple[str, ...]:
-    return tuple(name for name, column in datasets()[dataset].columns.items() if column.null_when is None)
-
-
-def _record(
-    filled: Filled, n: int, present: Container[str], sites: Mapping[str, str], used: set[str]
-) -> tuple[dict[str, Node], Node | None] | None:
-    """Return the values by column, and the condition; None where a column that every row needs is absent."""
-    values = {}
-    for name, expression in filled.columns.items():
-        node = parsed(_numbered(str(expression), n), FUNCTIONS)
-        used.update(fields(node))
-        if known := within(node, present):
-            values[name] = known
-    for name, column in sites.items():
-        if name in datasets()[filled.dataset].columns and column in present:
-            values[name] = Field(column)
-    if not values.keys() >= {*_required(filled.dataset)}:
-        return None  # the columns of this dataset came with a later release
-    if filled.when is None:
-        return values, None
-    when = parsed(_numbered(filled.when, n), FUNCTIONS)
-    used.update(fields(when))
-    return values, within(when, present) or Constant(None)
-
-
 def _has_null(line: bytes) -> bool:
     """Return whether a text of the line is a dash or NULL; most lines are spared the search by a single letter."""
     null = (_U in line or _SMALL_U in line) and b"NULL" in line.upper()
@@ -316,10 +218,6 @@ def _led_by_zeros(line: bytes) -> bytes:
 def _range(field: Described) -> Any:
     """Return the type of a field's numbers that need no repair."""
     return Annotated[float, msgspec.Meta(ge=None if field.signed else 0, lt=field.overflow)]
-
-
-def _numbered(expression: str, n: int) -> str:
-    return expression.replace("{nn}", f"{n:02}").replace("{n}", str(n))
 
 
 def _picker(places: Sequence[int]) -> Picker:
