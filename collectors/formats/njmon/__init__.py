@@ -8,9 +8,10 @@ from dataclasses import asdict
 from typing import BinaryIO
 
 from counterflow.collectors.formats.njmon.influx import is_nimon, samples
-from counterflow.collectors.formats.njmon.sample import NjmonState, decode, items
+from counterflow.collectors.formats.njmon.sample import NjmonState, items
 from counterflow.collectors.formats.njmon.scan import Piece, is_njmon, pieces
 from counterflow.collectors.formats.njmon.times import UnusableSampleError
+from counterflow.collectors.formats.njmon.tree import decode
 from counterflow.collectors.records import Context, Item, Position, Reason, Reject, placed
 from counterflow.collectors.text.lines import read_head
 
