@@ -251,11 +251,21 @@ def test_a_killed_job_manager_costs_no_row(flink: StackSettings, line: Line) -> 
     before, after = halves(recording("killed", NOW, seed=8))
     line.publish(before)
     line.arrived()
+    until(lambda: has_checkpoints(flink, line), "each job has a checkpoint")
     os.kill(supervision.states(flink)["jobmanager"].pid, signal.SIGKILL)
     line.publish(after)
     lifecycle.start(flink, "jobmanager", "taskmanager")
     assert {found.what for found in line.submit()} == {"resumed"}
     line.check()
+
+
+def has_checkpoints(flink: StackSettings, line: Line) -> bool:
+    """Return whether each of the line's running jobs has completed a checkpoint."""
+    names = {job.name for job in line.jobs}
+    with opened(flink) as http:
+        found = http.get("/jobs/overview").raise_for_status().json()["jobs"]
+    ids = [job["jid"] for job in found if job["name"] in names and job["state"] == "RUNNING"]
+    return all([*flink.flink.checkpoints.glob(f"*/{job_id}/chk-*/_metadata")] for job_id in ids)
 
 
 def tasks(flink: StackSettings, line: Line) -> set[int]:

@@ -81,9 +81,7 @@ def test_samples_over_tcp_are_published_once_although_the_agent_is_killed(
     with Listening(tmp_path, broker, name, port) as agent:
         with socket.create_connection(("127.0.0.1", port)) as sender:
             sender.sendall(lines.replace(b"2026-11-21T01", b"2026-11-21T07"))
-        found = until(
-            lambda: len(i := instants(broker, name)) == sent + lines.count(b'"timestamp"') and i, log=agent.log
-        )
+        found = until(lambda: len(i := instants(broker, name)) == sent + lines.count(b'"timestamp"') and i, agent.log)
         assert set(found.values()) == {1}
     assert {system for system, _ in found} == {"vm", "lnx1"}
     rows = published(broker, name)

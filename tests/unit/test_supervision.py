@@ -108,7 +108,10 @@ def test_what_a_killed_supervisor_left_is_found_and_ended(supervised: StackSetti
     pids = {name: started(supervised, name) for name in ("sleeper", "stubborn")}
     kill_supervisor(supervised)
     assert supervision.states(supervised) == {}
-    assert set(pids.values()) <= {process.pid for process in supervision.processes(supervised)}
+    until(
+        lambda: set(pids.values()) <= {process.pid for process in supervision.processes(supervised)},
+        "both are found: a process has its environment once it is its own program",
+    )
     supervision.sweep(supervised, patience_s=1)
     assert supervision.processes(supervised) == []
 
