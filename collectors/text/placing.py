@@ -14,6 +14,8 @@ _STAMPS = 32
 """Stamps that are remembered: a clock that goes back may meet them again."""
 _ONE_SECOND = timedelta(seconds=1)
 """What stamps resolve."""
+_BEYOND_S = 60.0
+"""Far behind any stamp that is of the same second, however many samples are said to be missing."""
 
 
 def in_one_second(before: datetime, stamp: datetime, steps: int, usual_s: float | None) -> datetime | None:
@@ -24,7 +26,7 @@ def in_one_second(before: datetime, stamp: datetime, steps: int, usual_s: float 
     """
     if usual_s is None or usual_s > 1 or not timedelta() <= before - stamp <= 2 * _ONE_SECOND:
         return None
-    found = before + timedelta(seconds=usual_s * steps)
+    found = before + timedelta(seconds=min(usual_s * steps, _BEYOND_S))
     return found if found - stamp <= _ONE_SECOND else before + (stamp + 2 * _ONE_SECOND - before) / 2
 
 
