@@ -41,10 +41,14 @@ def joined(spans: Spans, begin: str, end: str) -> Spans:
 
 
 class Samples:
-    """The samples of one system in one document; `before` was read from the documents before it."""
+    """The samples of one system in one document; `before` was read from the documents before it.
+
+    `repeated` is how many of them were read before.
+    """
 
     def __init__(self, before: Spans, system: str) -> None:
         self.system = system
+        self.repeated = 0
         self._before = before
         self._read: dict[str, tuple[datetime, float]] = {}
 
@@ -52,6 +56,7 @@ class Samples:
         """Return whether the sample of the `seconds` before an instant was not read yet; it counts as read then."""
         ts = _written(instant)
         if ts in self._read or holds(self._before, ts):
+            self.repeated += 1
             return False
         self._read[ts] = instant, min(seconds, _LONGEST_S)
         return True

@@ -8,7 +8,7 @@ sum of both directions: the figures are averages per second of the 30 s sample.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain
@@ -80,7 +80,6 @@ def items(tree: Any, state: PcmState, context: Context) -> Iterator[Item]:
         raise Unusable(Reason.EMPTY_SNAPSHOT, "utilSamples is empty: the HMC had no metrics of this time")
     order = [str(name).lower() for name in info.get("metricArrayOrder") or ["avg"]]
     place = order.index("avg") if "avg" in order else 0
-    repeated: Counter[str] = Counter()
     read: dict[str, Samples] = {}
     for sample in map(mapping, samples):
         written = mapping(sample.get("sampleInfo")).get("timeStamp")
@@ -90,15 +89,16 @@ def items(tree: Any, state: PcmState, context: Context) -> Iterator[Item]:
             yield Reject(Reason.STAMP_INVALID if written else Reason.STAMP_MISSING, detail, "none")
             continue
         instant = instant.replace(microsecond=0)
-        repeated.update((yield from _sample(sample, info, instant, seconds, place, read, state, context)))
+        yield from _sample(sample, info, instant, seconds, place, read, state, context)
         yield from _messages(sample, iso(instant))
     for key, samples_read in read.items():
         for ts, detail in samples_read.gaps():
             yield Reject(Reason.SAMPLE_MISSING, f"{key}: {detail}", "all", system=samples_read.system, ts=ts)
     state.seen |= {key: samples_read.spans() for key, samples_read in read.items()}
-    if repeated:
-        names = ", ".join([*repeated][:5])
-        detail = f"samples with the name and time of one that was read before: {repeated.total()}, of {names}"
+    if repeated := [found for found in read.values() if found.repeated]:
+        names = ", ".join([*dict.fromkeys(found.system for found in repeated)][:5])
+        count = sum(found.repeated for found in repeated)
+        detail = f"samples with the name and time of one that was read before: {count}, of {names}"
         yield Reject(Reason.DUPLICATE_ROW, detail, "none")
 
 
@@ -111,9 +111,8 @@ def _sample(
     read: dict[str, Samples],
     state: PcmState,
     context: Context,
-) -> Generator[Item, None, list[str]]:
-    """Yield the records of a sample; return the names of its systems of which it was read before."""
-    repeated: list[str] = []
+) -> Iterator[Item]:
+    """Yield the records of a sample, but for systems of which it was read before."""
     ts = iso(instant)
     averages = Averages(place)
     systems = [*_systems(sample, info, averages, state, context)]
@@ -127,10 +126,8 @@ def _sample(
             continue
         known = state.seen.get(system.key, [])
         if not read.setdefault(system.key, Samples(known, system.name)).is_new(instant, seconds):
-            repeated.append(system.name)
             continue
         yield from _records(system, system.name, info, ts, seconds, averages, state)
-    return repeated
 
 
 def _records(

@@ -143,7 +143,6 @@ def _items(tree: Any, state: SysstatState, context: Context) -> Iterator[Item]:
 
 
 def _host(host: Mapping[str, Any], system: str, state: SysstatState, context: Context) -> Iterator[Item]:
-    repeated = 0
     known = numbered(_moved(host))
     if known.inferred:
         shown = ", ".join(known.inferred[:3]) + (f" and {len(known.inferred) - 3} more" * (len(known.inferred) > 3))
@@ -174,7 +173,6 @@ def _host(host: Mapping[str, Any], system: str, state: SysstatState, context: Co
         before, instant = instant, placed.place(instant, before)
         ts = iso(instant)
         if not samples.is_new(instant, max(seconds, 0.0)):
-            repeated += 1
             continue
         envelope: Fields = {"ts": ts, "system": system, "source": Sysstat.name}
         settings = {name: str(host[name]) for name in SETTINGS if host.get(name) is not None}
@@ -201,8 +199,8 @@ def _host(host: Mapping[str, Any], system: str, state: SysstatState, context: Co
     for ts, detail in samples.gaps():
         yield Reject(Reason.SAMPLE_MISSING, detail, "all", system=system, ts=ts)
     state.seen[system] = samples.spans()
-    if repeated:
-        yield Reject(Reason.DUPLICATE_ROW, f"{repeated} samples that were read before", "none", system=system)
+    if samples.repeated:
+        yield Reject(Reason.DUPLICATE_ROW, f"{samples.repeated} samples that were read before", "none", system=system)
 
 
 def _first_usual(host: Mapping[str, Any]) -> float | None:
