@@ -23,8 +23,7 @@ LINUX_FIRST_S = 1.0
 class Clock:
     """The times of the snapshots of one run.
 
-    `number` and `instant` are those of the last snapshot that was finished, 0 and None before the first. `gap_s` is the
-    time since that snapshot where it is a gap before the open one, else None.
+    `number` and `instant` are those of the last snapshot that was finished, 0 and None before the first.
     """
 
     def __init__(self, account: Account) -> None:
@@ -32,7 +31,6 @@ class Clock:
         self._account = account
         self.number = 0
         self.instant: datetime | None = None
-        self.gap_s: float | None = None
         self._elapsed_s: float | None = None  # between the last two, a snapshot
         self._placed = Placed()
         self._placed_of: str | None = None
@@ -58,22 +56,24 @@ class Clock:
         self._account.once("same second", line, Reason.INFERRED, detail)
         return found
 
-    def length_s(self, line: Line, number: int, taken: datetime, facts: Facts) -> float | None:
-        """Return how many seconds a snapshot is of, the usual ones behind a gap; None where that is not known."""
-        nominal, before, self.gap_s = facts.seconds, self._stamp, None
+    def lengths_s(self, line: Line, number: int, taken: datetime, facts: Facts) -> tuple[float | None, float | None]:
+        """Return how many seconds a snapshot is of, None where that is not known, and those of a gap before it.
+
+        Behind a gap it is of the usual ones.
+        """
+        nominal, before = facts.seconds, self._stamp
         if before is None:
-            return LINUX_FIRST_S if number == 1 and facts.os == "Linux" else nominal
+            return LINUX_FIRST_S if number == 1 and facts.os == "Linux" else nominal, None
         elapsed_s, apart_s = self._elapsed_s, (taken - before).total_seconds()
         self._elapsed_s = apart_s / (number - self.number)
         usual_s = nominal or elapsed_s
         if usual_s is not None and is_gap(self._elapsed_s, max(usual_s, elapsed_s or 0)):
-            self.gap_s = apart_s
-            return usual_s
+            return usual_s, apart_s
         length = stamps.interval(before, taken, number - self.number, nominal)
         if length.note is not None:
             shown = "not known" if length.seconds is None else f"{length.seconds:g} s, the interval of the recording"
             self._account.reject(line, Reason.CLOCK_CHANGE, f"{length.note}; its length is {shown}", "all")
-        return length.seconds
+        return length.seconds, None
 
     def place(self, taken: datetime) -> datetime:
         """Return the instant of the next snapshot, which no snapshot before it has."""

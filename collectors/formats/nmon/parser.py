@@ -280,7 +280,7 @@ class Parser:
         """
         snapshot = self._snapshot
         if self._facts.os == "Linux" and snapshot.instant is not None:
-            snapshot.seconds, self._clock.gap_s = LINUX_FIRST_S, None
+            snapshot.seconds, snapshot.gap_s = LINUX_FIRST_S, None
             self._run_id = f"{self._system}-{snapshot.instant.astimezone(self._zone):%Y%m%dT%H%M%S}"
             detail = f"VM begins again: {snapshot.tag} is the first of another recording, and {LINUX_FIRST_S:g} s long"
             self._account.reject(line, Reason.RESTARTED, detail, "all")
@@ -364,7 +364,7 @@ class Parser:
         taken = self._clock.apart(line, number, stamp, self._facts)
         self._show(Snapshot(number, tag.decode(), taken, None))
         self._tag, self._opened_by, self._repeating = tag, line, None
-        self._snapshot.seconds = self._clock.length_s(line, number, taken, self._facts)
+        self._snapshot.seconds, self._snapshot.gap_s = self._clock.lengths_s(line, number, taken, self._facts)
         self._snapshot.instant = self._clock.place(taken)
 
     def _finish_snapshot(self, line: Line, *, lent: bool = False) -> None:
@@ -381,8 +381,8 @@ class Parser:
     def _end_snapshot(self) -> None:
         snapshot, items = self._snapshot, self._account.items
         self._reader.finish()
-        if self._clock.gap_s is not None:
-            self._note_gap(snapshot)
+        if snapshot.gap_s is not None:
+            self._note_gap(snapshot, snapshot.gap_s)
         if snapshot.number and snapshot.empty and self._opened_by is not None:
             self._account.reject(self._opened_by, Reason.EMPTY_SNAPSHOT, "a stamp without rows: nothing was measured")
         if snapshot.config and snapshot.instant is None and not self._refused:
@@ -397,13 +397,12 @@ class Parser:
         self._show(Snapshot(0, "", self._clock.instant or snapshot.instant, None))
         self._tag, self._opened_by, self._repeating = None, None, None
 
-    def _note_gap(self, snapshot: Snapshot) -> None:
+    def _note_gap(self, snapshot: Snapshot, gap_s: float) -> None:
         """Report the gap before a snapshot; on Linux one without processes is the first of another recording.
 
         Recordings of several days are joined without the later headers, and their snapshots numbered on.
         """
-        gap_s, self._clock.gap_s = self._clock.gap_s, None
-        if snapshot.seconds is None or gap_s is None or self._opened_by is None or snapshot.instant is None:
+        if snapshot.seconds is None or self._opened_by is None or snapshot.instant is None:
             return
         missing = f"since the snapshot before {gap(gap_s, snapshot.seconds)}"
         taken = ""

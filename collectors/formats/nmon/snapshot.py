@@ -39,12 +39,16 @@ class ConfigItem:
 
 @dataclass(slots=True)
 class Snapshot:
-    """The rows of one snapshot; number 0 holds the lines before the first."""
+    """The rows of one snapshot; number 0 holds the lines before the first.
+
+    `gap_s` is the time since the snapshot before where that is a gap, else None.
+    """
 
     number: int
     tag: str
     instant: datetime | None
     seconds: float | None
+    gap_s: float | None = None
     rows: dict[bytes, Row] = field(default_factory=dict)
     processes: dict[str, Process] = field(default_factory=dict)
     counters: list[tuple[Cell, float]] = field(default_factory=list)
