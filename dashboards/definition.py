@@ -444,9 +444,9 @@ class Board(Strict):
     @property
     def choices(self) -> tuple[str, ...]:
         """The values of the menu `figure`: the figures of its families."""
-        placed = [place.chart for row in self.rows for place in row.panels]
-        figures = (one.figure for name in placed for one in charts().values() if one.family == name)
-        return tuple(dict.fromkeys(figures))
+        placed = {place.chart for row in self.rows for place in row.panels}
+        drawn = (charts()[name] for name in self.drawings if name in charts())
+        return tuple(dict.fromkeys(one.figure for one in drawn if one.family in placed))
 
     @property
     def charts(self) -> list[str]:
@@ -580,12 +580,13 @@ def _unknown_names(board: Board) -> Iterator[str]:
             continue
         for needed in sorted(variables_of(variable_of(board, name).sql or "") - {*board.variables}):
             yield f"the variable `{name}` uses the variable `{needed}`, which is not among `variables`"
+    choices = board.choices
     for name in board.drawings:
         if name not in drawings():
             yield f"there is no chart `{name}`"
             continue
         chart = drawings()[name]
-        if isinstance(chart, Chart) and chart.figure in board.choices and "figure" not in board.variables:
+        if isinstance(chart, Chart) and chart.figure in choices and "figure" not in board.variables:
             yield f"the family `{chart.family}` needs the variable `figure`"
         for variable in sorted(chart.variables - {*board.variables} if isinstance(chart, Chart) else ()):
             yield f"the chart `{name}` uses the variable `{variable}`, which is not among `variables`"
@@ -631,8 +632,8 @@ def _read(model: type[_Model], paths: Mapping[str, Path], key: str) -> dict[str,
                 found[one] = model.model_validate({key: one, **fields})
             except ValidationError as error:
                 where = file if one == name else f"{file}: {one}"
-                found_here = (f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-                wrong += (f"{where}: {text.removeprefix(': ')}" for text in found_here)
+                what = (f"{'.'.join(map(str, mistake['loc']))}: {mistake['msg']}" for mistake in error.errors())
+                wrong += (f"{where}: {text.removeprefix(': ')}" for text in what)
     if wrong:
         raise CounterflowError("\n".join(wrong), hint=_HINT, exit_code=2)
     return found
