@@ -18,8 +18,6 @@ from counterflow.collectors.formats.rmf_dds.report import (
     Header,
     body_of,
     header_of,
-    mapping,
-    mappings,
     message_of,
     number,
     text,
@@ -29,6 +27,7 @@ from counterflow.collectors.text import stamps
 from counterflow.collectors.text.documents import Unusable
 from counterflow.collectors.text.periods import gap, is_gap
 from counterflow.collectors.text.settings import changes
+from counterflow.collectors.text.trees import mapping, mappings
 
 
 @dataclass

@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple
 
 from counterflow.collectors.records import Context, Reason
 from counterflow.collectors.text import stamps
 from counterflow.collectors.text.documents import Unusable
-from counterflow.collectors.text.trees import BEYOND_ANY
+from counterflow.collectors.text.trees import BEYOND_ANY, mapping, mappings
 
 ACCEPTABLE = frozenset({"GPM0709I", *(f"GPM050{n}I" for n in range(1, 8))})
 """Messages with which a report is still read: data missing or partial, a policy or cycle changed, an IPL, a filter."""
@@ -205,14 +205,6 @@ def text(value: Any) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "1e999"
     return str(value).strip().encode("utf-8", "backslashreplace").decode()
-
-
-def mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def mappings(value: Any) -> Sequence[Mapping[str, Any]]:
-    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 
 def _instant(written: str) -> datetime | None:
