@@ -259,21 +259,23 @@ def test_a_killed_job_manager_costs_no_row(flink: StackSettings, line: Line) -> 
     line.check()
 
 
-def has_checkpoints(flink: StackSettings, line: Line) -> bool:
-    """Return whether each of the line's running jobs has completed a checkpoint."""
+def running_jobs(flink: StackSettings, line: Line) -> list[dict[str, Any]]:
+    """Return what Flink reports of each of the line's jobs."""
     names = {job.name for job in line.jobs}
     with opened(flink) as http:
         found = http.get("/jobs/overview").raise_for_status().json()["jobs"]
-    ids = [job["jid"] for job in found if job["name"] in names and job["state"] == "RUNNING"]
+    return [job for job in found if job["name"] in names and job["state"] == "RUNNING"]
+
+
+def has_checkpoints(flink: StackSettings, line: Line) -> bool:
+    """Return whether each of the line's jobs has completed a checkpoint."""
+    ids = [job["jid"] for job in running_jobs(flink, line)]
     return all([*flink.flink.checkpoints.glob(f"*/{job_id}/chk-*/_metadata")] for job_id in ids)
 
 
 def tasks(flink: StackSettings, line: Line) -> set[int]:
     """Return how many tasks each of the line's jobs has."""
-    names = {job.name for job in line.jobs}
-    with opened(flink) as http:
-        found = http.get("/jobs/overview").raise_for_status().json()["jobs"]
-    return {job["tasks"]["total"] for job in found if job["name"] in names and job["state"] == "RUNNING"}
+    return {job["tasks"]["total"] for job in running_jobs(flink, line)}
 
 
 def test_a_running_job_is_left_alone_and_a_cancelled_one_continues_at_another_parallelism(
