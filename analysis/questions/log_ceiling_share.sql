@@ -8,8 +8,11 @@ SELECT
   round(max(l.rate_mb_s), 1) AS mb_s_max,
   argMaxIf(l.ceiling_mb_s, l.ts, l.ceiling_mb_s IS NOT NULL) AS ceiling_mb_s_now,
   round(max(l.ceiling_pct), 1) AS of_ceiling_pct_max,
-  round(100 * sum(l.interval_s * (l.ceiling_pct >= <log_ceiling_used_pct.limit>)) / nullIf(sumIf(l.interval_s, l.ceiling_pct IS NOT NULL), 0), 1)
-    AS time_near_ceiling_pct
+  round(
+    100 * sum(l.interval_s * (l.ceiling_pct >= <log_ceiling_used_pct.limit>))
+      / nullIf(sumIf(l.interval_s, l.ceiling_pct IS NOT NULL), 0),
+    1
+  ) AS time_near_ceiling_pct
 FROM counterflow.log_load AS l FINAL
 WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, l.system))
   AND l.ts > {since:DateTime64(3)} AND l.ts <= {until:DateTime64(3)}
