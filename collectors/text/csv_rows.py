@@ -22,15 +22,13 @@ from counterflow.collectors.records import Context, Item, Position, Reason, Reco
 from counterflow.collectors.text.cells import is_empty, is_null, points_may_group, separator, split
 from counterflow.collectors.text.codepages import decode
 from counterflow.collectors.text.dates import instant
-from counterflow.collectors.text.lines import BOM, Line, read_lines
+from counterflow.collectors.text.lines import BOM, STEP, Line, read_lines
 from counterflow.collectors.text.numbers import grouped_by_points
 
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?")
 
 _ABOVE = 20
 """Lines among which a header is looked for."""
-STEP = 1000
-"""Lines from one position to the next: each position holds a copy of the memory."""
 
 
 class CsvRow(NamedTuple):
