@@ -16,6 +16,7 @@ from typing import Any, BinaryIO
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
 from counterflow.collectors.text.attributes import Attributes, are_names, attributes, cells, those_set
 from counterflow.collectors.text.codepages import text
+from counterflow.collectors.text.configured_name import kept_apart, name_of
 from counterflow.collectors.text.dates import local_time
 from counterflow.collectors.text.keys import Times, is_new
 from counterflow.collectors.text.lines import Line, read_items
@@ -96,7 +97,7 @@ def _row(found: Attributes, state: LparutilState, context: Context) -> Iterator[
     if context.system is not None:
         partition = partition or found.get(ID) or state.named
         state.named = state.named or partition
-        system = context.system if partition == state.named else partition
+        system = name_of(partition, state.named, context.system)
     if system is None:
         yield Reject(Reason.BAD_HEADER, f"expected {SYSTEM}, or --system", "none")
         return
@@ -108,9 +109,8 @@ def _row(found: Attributes, state: LparutilState, context: Context) -> Iterator[
         return
     key, counts = partition or "", _counts(found)
     instant = _instant(local, context.zone, counts, state.samples.get(key))
-    if context.system is not None and partition != state.named and key not in state.config:
-        detail = f"`{context.system}` names {state.named}; {system} is another partition, kept under its own name"
-        yield Reject(Reason.RESTARTED, detail, "all")
+    if key not in state.config and (note := kept_apart(partition, state.named, context.system)):
+        yield note
     envelope: Fields = {"ts": iso(instant), "system": system, "source": HmcLslparutil.name}
     settings = {name: value for name, value in found.items() if not _NOT_SETTINGS.fullmatch(name)}
     yield from changes(state.config.setdefault(key, {}), settings, envelope, "partition", "")

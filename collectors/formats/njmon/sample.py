@@ -14,6 +14,7 @@ from counterflow.collectors.formats.njmon.figures import Refused, columns_of, me
 from counterflow.collectors.formats.njmon.times import UnusableSampleError, restored, taken
 from counterflow.collectors.formats.njmon.tree import Leaf, Tree, is_config, leaves_of, sections_of
 from counterflow.collectors.records import Fields, Item, Reason, Record, Reject, Table
+from counterflow.collectors.text.configured_name import kept_apart, name_of
 from counterflow.collectors.text.stamps import iso
 from counterflow.collectors.text.trees import mapping, number
 
@@ -68,17 +69,16 @@ def items(tree: Tree, state: NjmonState, zone: tzinfo, system: str | None) -> It
     is_boot = booted is not None and last.booted is not None and abs(booted - last.booted) > _REBOOT_S
     at = taken(tree, clock, zone, is_boot=is_boot)
     ts = at.instant
-    if system is not None and state.named is None:
-        state.named = host
-    name = host if system is None or host != state.named else system
+    state.named = state.named or host
+    name = name_of(host, state.named, system)
     if name is None:
         raise UnusableSampleError(Reason.BAD_HEADER, "expected identity.hostname, which names the system")
 
     notes: list[Reject] = []
     refused = Refused()
-    if system is not None and name != system and is_first:
-        detail = f"`{system}` names {state.named}; {name} is another system, kept under its own name"
-        notes.append(_note(Reason.RESTARTED, detail, name, ts))
+    if is_first and (note := kept_apart(host, state.named, system)):
+        note.ts = iso(ts)
+        notes.append(note)
     notes += [_note(reason, detail, name, ts) for reason, detail in at.notes]
     if is_boot or last.booted is None:
         last.booted = booted

@@ -11,7 +11,7 @@ from counterflow.collectors.formats.nmon.account import SECTION, Account
 from counterflow.collectors.formats.nmon.headers import Cell, Headers, Layout, ProcessLayout, process_layout
 from counterflow.collectors.formats.nmon.rows import Row
 from counterflow.collectors.formats.nmon.snapshot import ConfigItem, Process, Snapshot
-from counterflow.collectors.formats.nmon.text import names
+from counterflow.collectors.formats.nmon.values import names
 from counterflow.collectors.records import Reason
 from counterflow.collectors.text.codepages import text
 from counterflow.collectors.text.lines import Line

@@ -1,4 +1,4 @@
-"""The values of a numeric row: fast where a row is clean, careful where it is not."""
+"""The fields of a line, bytes until their meaning is known: fast where a row is clean, careful where it is not."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import NamedTuple
 import orjson
 
 from counterflow.collectors.records import Reason
+from counterflow.collectors.text.codepages import text
 
 _PLAIN = b"0123456789., "
 _DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
@@ -53,14 +54,14 @@ def careful(fields: bytes, *, unsupported: bool, signed: bool) -> tuple[list[flo
 
 def one(raw: bytes, *, unsupported: bool, signed: bool) -> tuple[float | None, Problem | None]:
     """Return the number of one field (None: missing), and why it was refused if it was."""
-    text = raw.strip()
-    if not text:
+    written = raw.strip()
+    if not written:
         return None, None
-    shown = text[:40].decode("latin-1")
-    if _NUMBER.fullmatch(text) is None:
+    shown = written[:40].decode("latin-1")
+    if _NUMBER.fullmatch(written) is None:
         return None, Problem(Reason.NOT_A_NUMBER, f"`{shown}` is not a number")
-    value = float(text)
-    if text[:1] == b"-":
+    value = float(written)
+    if written[:1] == b"-":
         if unsupported and value in (0.0, -1.0):
             return None, None
         if value == 0.0:
@@ -74,3 +75,16 @@ def one(raw: bytes, *, unsupported: bool, signed: bool) -> tuple[float | None, P
 
 def is_numeric(fields: bytes) -> bool:
     return all(not f.strip() or _NUMBER.fullmatch(f.strip()) for f in fields.split(b","))
+
+
+def pair(data: bytes) -> tuple[str, str]:
+    first, _, rest = text(data).partition(",")
+    return first.strip(), rest.rstrip()
+
+
+def names(fields: bytes) -> list[str]:
+    """Return the column names of a header; it may end with commas."""
+    found = [name.strip() for name in text(fields).split(",")]
+    while found and not found[-1]:
+        found.pop()
+    return found
