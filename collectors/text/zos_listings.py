@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta
 from typing import BinaryIO, NamedTuple, cast
 
-from counterflow.collectors.records import Context, Reason
+from counterflow.collectors.records import Context, Reason, Unusable
 from counterflow.collectors.text.codepages import text
 from counterflow.collectors.text.lines import Line, read_lines
-from counterflow.collectors.text.stamps import iso, to_utc
+from counterflow.collectors.text.stamps import stated, to_utc
 
 MAX_LINE_CHARACTERS = 1000
 """A print has 133 columns."""
@@ -44,14 +44,6 @@ class Place(NamedTuple):
     system: str | None = None
     subsystem: str | None = None
     message: str | None = None
-
-
-class UnplacedError(ValueError):
-    """Nothing states when or where a listing was written."""
-
-    def __init__(self, reason: Reason, detail: str) -> None:
-        super().__init__(detail)
-        self.reason = reason
 
 
 @dataclass
@@ -87,16 +79,6 @@ def sample_line(written: str) -> Place | None:
     return Place(match[1], False, named.get("SYSTEM"), named.get("SUBSYSTEM"))
 
 
-def iso_instant(written: str, zone: tzinfo) -> datetime | None:
-    """Return the time of an ISO 8601 stamp, local in `zone` where it has no offset; None where it is none."""
-    try:
-        found = datetime.fromisoformat(written)
-        found = (found if found.tzinfo else found.replace(tzinfo=zone)).astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
-    return found if 2000 <= found.year < 2300 else None
-
-
 def located(place: Place, context: Context, after: str | None) -> tuple[str, datetime, bool]:
     """Return system and time of a listing, and whether the time is one of two between which nothing decides.
 
@@ -104,10 +86,10 @@ def located(place: Place, context: Context, after: str | None) -> tuple[str, dat
 
     Raises
     ------
-    UnplacedError : the time or the system is not known.
+    Unusable : the time or the system is not known.
     """
     if place.stamp is None and context.given_at is None:
-        raise UnplacedError(Reason.STAMP_MISSING, f"no time: {WAY_OUT}, or --at")
+        raise Unusable(Reason.STAMP_MISSING, f"no time: {WAY_OUT}, or --at")
     ambiguous = False
     if place.stamp is None:
         found = cast(datetime, context.given_at)
@@ -116,14 +98,14 @@ def located(place: Place, context: Context, after: str | None) -> tuple[str, dat
         found, ambiguous = to_utc(local, context.zone, datetime.fromisoformat(after) if after else None)
         found = found.astimezone(UTC)
     else:
-        parsed = iso_instant(place.stamp, context.zone)
+        parsed = stated(place.stamp, context.zone)
         if parsed is None:
-            raise UnplacedError(Reason.STAMP_INVALID, f"{place.stamp!r:.60} is no time: {WAY_OUT}")
+            raise Unusable(Reason.STAMP_INVALID, f"{place.stamp!r:.60} is no time: {WAY_OUT}")
         found = parsed
     system = context.system or place.system
     if system is None:
         detail = "nothing names the system: SYSTEM= behind SAMPLE_TIME, `system` of the source, or --system"
-        raise UnplacedError(Reason.BAD_HEADER, detail)
+        raise Unusable(Reason.BAD_HEADER, detail)
     return system, found, ambiguous
 
 
@@ -228,6 +210,3 @@ def _hardcopy_time(date: str, time: str) -> datetime | None:
     if not day >= 1 or found.year != first.year or not 2000 <= found.year < 2300:
         return None
     return found.replace(hour=clock.hour, minute=clock.minute, second=clock.second, microsecond=clock.microsecond)
-
-
-__all__ = ["Found", "Listing", "Place", "UnplacedError", "iso", "iso_instant", "listings", "located", "sample_line"]

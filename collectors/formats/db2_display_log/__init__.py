@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any, BinaryIO
 
-from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject, Unusable
 from counterflow.collectors.text.codepages import text
 from counterflow.collectors.text.settings import changes
-from counterflow.collectors.text.zos_listings import Listing, Place, UnplacedError, iso, listings, located
+from counterflow.collectors.text.stamps import iso
+from counterflow.collectors.text.zos_listings import Listing, Place, listings, located
 
 SECTION = "DISPLAY LOG"
 
@@ -97,7 +98,7 @@ def _items(listing: Listing, state: DisplayLogState, context: Context) -> Iterat
     try:
         system, instant, ambiguous = located(listing.place, context, state.after)
         subsystem = _subsystem(listing)
-    except UnplacedError as error:
+    except Unusable as error:
         yield Reject(error.reason, str(error), "none", first.number, first.offset, SECTION, raw=listing.raw)
         return
     ts = state.after = iso(instant)
@@ -152,7 +153,7 @@ def _subsystem(listing: Listing) -> str:
 
     Raises
     ------
-    UnplacedError : neither names one.
+    Unusable : neither names one.
     """
     if listing.place.subsystem is not None:
         return listing.place.subsystem
@@ -160,7 +161,7 @@ def _subsystem(listing: Listing) -> str:
     named = _SUBSYSTEM.fullmatch((begin and begin["prefix"]) or "")
     if named is None:
         detail = "nothing names the subsystem: expected -DBP1 behind DSNJ370I, or SUBSYSTEM= behind SAMPLE_TIME"
-        raise UnplacedError(Reason.BAD_HEADER, detail)
+        raise Unusable(Reason.BAD_HEADER, detail)
     return named[1]
 
 

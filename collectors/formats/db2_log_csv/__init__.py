@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from datetime import UTC
 from typing import BinaryIO
 
-from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject, Unusable
 from counterflow.collectors.text.cells import is_empty, is_null, points_may_group
 from counterflow.collectors.text.codepages import text
 from counterflow.collectors.text.csv_rows import first_lines
 from counterflow.collectors.text.lines import Line, read_items
 from counterflow.collectors.text.numbers import Ambiguous, number_within
-from counterflow.collectors.text.running_counts import NotLaterError, Sample, beside
-from counterflow.collectors.text.zos_listings import iso, iso_instant
+from counterflow.collectors.text.running_counts import Sample, beside
+from counterflow.collectors.text.stamps import iso, stated
 
 SOURCE = "db2_log_csv"
 
@@ -108,7 +108,7 @@ def _row(cells: Mapping[str, str], state: LogCsvState, context: Context) -> Iter
     if not system or not subsystem:
         yield Reject(Reason.BAD_HEADER, f"expected {SYSTEM} and {SUBSYSTEM}, found {system!r}, {subsystem!r}", "none")
         return
-    now = iso_instant(cells[TIME], UTC)
+    now = stated(cells[TIME], UTC)
     if now is None:
         reason = Reason.STAMP_INVALID if cells[TIME] else Reason.STAMP_MISSING
         detail = f"expected {TIME} as 2025-11-21T01:00:00Z, found `{cells[TIME]:.40}`"
@@ -130,7 +130,7 @@ def _row(cells: Mapping[str, str], state: LogCsvState, context: Context) -> Iter
     known = f"{system} {subsystem}"
     try:
         found = beside(state.samples.get(known), now, counts)
-    except NotLaterError as error:
+    except Unusable as error:
         yield Reject(error.reason, f"{subsystem}: {error}", "none", system=system, ts=ts)
         return
     state.samples[known] = found.sample

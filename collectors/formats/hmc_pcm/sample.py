@@ -16,9 +16,8 @@ from typing import Any, NamedTuple
 
 from counterflow.collectors.formats.hmc_pcm import partition, ports
 from counterflow.collectors.formats.hmc_pcm.figures import Averages
-from counterflow.collectors.records import Context, Fields, Item, Reason, Record, Reject
+from counterflow.collectors.records import Context, Fields, Item, Reason, Record, Reject, Unusable
 from counterflow.collectors.text.configured_name import kept_apart, name_of
-from counterflow.collectors.text.documents import Unusable
 from counterflow.collectors.text.settings import changes
 from counterflow.collectors.text.spans import Samples, Spans
 from counterflow.collectors.text.stamps import iso, stated

@@ -17,10 +17,10 @@ from counterflow.collectors.formats.ibmi_tables.expression import Column, fields
 from counterflow.collectors.formats.ibmi_tables.known import YES, Known
 from counterflow.collectors.formats.ibmi_tables.layout import COUNTER, Layout, Row, canonical, layout
 from counterflow.collectors.formats.ibmi_tables.times import Stamp, stamp
-from counterflow.collectors.formats.ibmi_tables.values import SOURCE, Unusable, system, text_of
-from counterflow.collectors.records import Context, Fields, Reason, Record, Reject, Table
+from counterflow.collectors.formats.ibmi_tables.values import SOURCE, system, text_of
+from counterflow.collectors.records import Context, Fields, Reason, Record, Reject, Table, Unusable
 from counterflow.collectors.text.numbers import EITHER_POINT, Ambiguous, number_of, number_within, numbers_of
-from counterflow.collectors.text.running_counts import Beside, NotLaterError, beside
+from counterflow.collectors.text.running_counts import Beside, beside
 from counterflow.collectors.text.stamps import iso
 
 _FORGET = timedelta(hours=1)
@@ -129,7 +129,7 @@ class Reader:
         Unusable : the table is unknown, lacks a column that names its instances, or nothing names the system.
         """
         if description(table) is None:
-            raise Unusable(f"expected one of the tables {', '.join(tables())}, found {table}")
+            raise Unusable(Reason.BAD_HEADER, f"expected one of the tables {', '.join(tables())}, found {table}")
         self._system = system(context)
         found = _for_update(table, columns)
         named = {**({FOR_UPDATE: found[0]} if len(found) == 1 else {}), **dict(context.columns)}
@@ -661,7 +661,7 @@ class Reader:
         known = memory.get(instance)
         try:
             found = beside(known, instant, now)
-        except NotLaterError as error:
+        except Unusable as error:
             anew = beside(None, instant, now).sample
             found = Beside({}, anew, reason=Reason.RESTARTED, detail=str(error))
         for name in filled.difference:

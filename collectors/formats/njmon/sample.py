@@ -11,9 +11,9 @@ from typing import Any
 
 from counterflow.collectors.formats.njmon import semantics as key
 from counterflow.collectors.formats.njmon.figures import Refused, columns_of, measured
-from counterflow.collectors.formats.njmon.times import UnusableSampleError, restored, taken
+from counterflow.collectors.formats.njmon.times import restored, taken
 from counterflow.collectors.formats.njmon.tree import Leaf, Tree, is_config, leaves_of, sections_of
-from counterflow.collectors.records import Fields, Item, Reason, Record, Reject, Table
+from counterflow.collectors.records import Fields, Item, Reason, Record, Reject, Table, Unusable
 from counterflow.collectors.text.configured_name import kept_apart, name_of
 from counterflow.collectors.text.stamps import iso
 from counterflow.collectors.text.trees import mapping, number
@@ -54,13 +54,13 @@ def items(tree: Tree, state: NjmonState, zone: tzinfo, system: str | None) -> It
 
     Raises
     ------
-    UnusableSampleError : it has no time or no system, repeats the sample before, or is nested too deeply.
+    Unusable : it has no time or no system, repeats the sample before, or is nested too deeply.
     """
     try:
         tree = sections_of(tree)
         leaves = {section: leaves_of(content) for section, content in tree.items() if section != "processes"}
     except RecursionError:
-        raise UnusableSampleError(Reason.UNKNOWN_LINE, "the sample is nested too deeply") from None
+        raise Unusable(Reason.UNKNOWN_LINE, "the sample is nested too deeply") from None
     host = _hostname(mapping(tree.get("identity"))) or state.system
     last = Preceding(**state.hosts.get(host or "", {}))
     clock = restored(last.clock)
@@ -72,7 +72,7 @@ def items(tree: Tree, state: NjmonState, zone: tzinfo, system: str | None) -> It
     state.named = state.named or host
     name = name_of(host, state.named, system)
     if name is None:
-        raise UnusableSampleError(Reason.BAD_HEADER, "expected identity.hostname, which names the system")
+        raise Unusable(Reason.BAD_HEADER, "expected identity.hostname, which names the system")
 
     notes: list[Reject] = []
     refused = Refused()

@@ -1,7 +1,8 @@
-"""nmon recordings of AIX, VIOS and Linux, in the order of the recorder or sorted (nmon reference: 1.1, 1.5 item 7).
+"""nmon recordings of AIX, VIOS and Linux.
 
-The recorder's own advice is to sort a recording before it goes into a spreadsheet. Then all stamps come last. A sorted
-file is read through an index of its rows, snapshot by snapshot, and yields the records of the file it was made from.
+A recording is in the order of the recorder, or it was sorted (nmon reference: 1.1, 1.5 item 7): the recorder's own
+advice is to sort it before it goes into a spreadsheet. Then all stamps come last. A sorted file is read through an
+index of its rows, snapshot by snapshot, and yields the records of the file it was made from.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from counterflow.collectors.text.codepages import decode
 from counterflow.collectors.text.keys import Times, is_new
 from counterflow.collectors.text.lines import BOM, Line, read_items
 from counterflow.collectors.text.running_counts import Sample
-from counterflow.collectors.text.stamps import iso
+from counterflow.collectors.text.stamps import iso, stated
 
 MAX_TEXTS = 1000
 """Texts whose last value is remembered; a forgotten one is published again."""
@@ -33,7 +33,6 @@ NAME_CHARS = 64
 
 _NOT_UTF_8 = "not UTF-8: this line and all such after it are read in code page 1252"
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)")
-_FRACTION = re.compile(r"(\.\d{6})\d+")
 _NODE = re.compile(r"[^:]+:([^:]+):MVSSYS")
 
 
@@ -244,15 +243,8 @@ def _system(values: dict[str, Value]) -> str | None:
 
 def _instant(written: Any) -> datetime | None:
     """Return the UTC time, cut to the millisecond; None where the value is not a time."""
-    if not isinstance(written, str) or not _TIME.fullmatch(written):
-        return None
-    try:
-        found = datetime.fromisoformat(_FRACTION.sub(r"\1", written)).astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
-    if not 2000 <= found.year < 2300:
-        return None
-    return found.replace(microsecond=found.microsecond // 1000 * 1000)
+    found = stated(written, UTC) if isinstance(written, str) and _TIME.fullmatch(written) else None
+    return found and found.replace(microsecond=found.microsecond // 1000 * 1000)
 
 
 FORMAT = OmegamonJsonl()

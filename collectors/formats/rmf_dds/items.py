@@ -22,9 +22,8 @@ from counterflow.collectors.formats.rmf_dds.report import (
     number,
     text,
 )
-from counterflow.collectors.records import Context, Fields, Item, Reason, Record, Reject
+from counterflow.collectors.records import Context, Fields, Item, Reason, Record, Reject, Unusable
 from counterflow.collectors.text import stamps
-from counterflow.collectors.text.documents import Unusable
 from counterflow.collectors.text.periods import gap, is_gap
 from counterflow.collectors.text.settings import changes
 from counterflow.collectors.text.trees import mapping, mappings

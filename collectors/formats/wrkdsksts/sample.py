@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple, TypedDict
 from counterflow.collectors.formats.wrkdsksts import rows
 from counterflow.collectors.formats.wrkdsksts.captures import Capture, stray
 from counterflow.collectors.formats.wrkdsksts.rows import Misread, Unit
-from counterflow.collectors.records import Context, Fields, Item, Reason, Record, Reject
+from counterflow.collectors.records import Context, Fields, Item, Reason, Record, Reject, Unusable
 from counterflow.collectors.text import stamps
 from counterflow.collectors.text.dates import ORDERS
 
@@ -66,14 +66,6 @@ class WrkdskstsState:
     config: dict[str, str] = field(default_factory=dict)
 
 
-class UnusableCaptureError(ValueError):
-    """The capture as a whole is refused."""
-
-    def __init__(self, reason: Reason, detail: str) -> None:
-        super().__init__(detail)
-        self.reason = reason
-
-
 @dataclass(slots=True)
 class Disk:
     """The rows of one disk: of the first view, of the second, or of both."""
@@ -90,19 +82,19 @@ def items(capture: Capture, state: WrkdskstsState, context: Context) -> Iterator
     try:
         if system is None:
             detail = "expected the name of the system behind the elapsed time or the title"
-            raise UnusableCaptureError(Reason.BAD_HEADER, detail)
+            raise Unusable(Reason.BAD_HEADER, detail)
         instant = _instant(capture, state, context)
         ts = stamps.iso(instant)
         if capture.elapsed_s is None:
-            raise UnusableCaptureError(Reason.BAD_HEADER, "expected an elapsed time, `: hh:mm:ss` behind a label")
+            raise Unusable(Reason.BAD_HEADER, "expected an elapsed time, `: hh:mm:ss` behind a label")
         if capture.elapsed_s == 0:
             detail = "the elapsed time is 00:00:00: nothing was measured since the reset"
-            raise UnusableCaptureError(Reason.EMPTY_SNAPSHOT, detail)
+            raise Unusable(Reason.EMPTY_SNAPSHOT, detail)
         before = state.preceding.get(system)
         follows = before is not None and _follows(before, instant, capture.elapsed_s)
         state.instant = ts
         found = list(_sample(capture, capture.elapsed_s, state, system, instant, before if follows else None))
-    except UnusableCaptureError as error:
+    except Unusable as error:
         first = capture.first
         raw = b"\n".join(capture.written)
         yield Reject(error.reason, str(error), "none", first.number, first.offset, system=system, ts=ts, raw=raw)
@@ -166,7 +158,7 @@ def _follows(before: Preceding, instant: datetime, elapsed_s: int) -> bool:
 
     Raises
     ------
-    UnusableCaptureError : it covers time that the one before covers, and does not count from the same reset.
+    Unusable : it covers time that the one before covers, and does not count from the same reset.
     """
     ts, seconds = datetime.fromisoformat(before["ts"]), before["elapsed_s"]
     reset, preceding_reset = instant - timedelta(seconds=elapsed_s), ts - timedelta(seconds=seconds)
@@ -176,9 +168,9 @@ def _follows(before: Preceding, instant: datetime, elapsed_s: int) -> bool:
     if reset >= ts - tolerance:
         return False
     if elapsed_s == seconds and abs(instant - ts) <= tolerance:
-        raise UnusableCaptureError(Reason.DUPLICATE_ROW, f"the capture before is of the same time, {before['ts']}")
+        raise Unusable(Reason.DUPLICATE_ROW, f"the capture before is of the same time, {before['ts']}")
     detail = f"its {elapsed_s} s overlap the capture of {before['ts']}, and they do not count from the same reset"
-    raise UnusableCaptureError(Reason.REPEATED_BLOCK, f"{detail}: print from one job, or with RESET(*YES)")
+    raise Unusable(Reason.REPEATED_BLOCK, f"{detail}: print from one job, or with RESET(*YES)")
 
 
 # the time
@@ -189,23 +181,23 @@ def _instant(capture: Capture, state: WrkdskstsState, context: Context) -> datet
 
     Raises
     ------
-    UnusableCaptureError : it has no time, or its date can be read in more than one way.
+    Unusable : it has no time, or its date can be read in more than one way.
     """
     if capture.date is None or capture.time is None:
         if context.given_at is not None:
             return context.given_at
         detail = "expected a date and a time before the elapsed time, or --at"
-        raise UnusableCaptureError(Reason.STAMP_MISSING, detail)
+        raise Unusable(Reason.STAMP_MISSING, detail)
     h, m, s = (int(part) for part in re.split(r"\D", capture.time))
     dates = _dates(capture, context.date_order or state.order)
     if not dates or h > 23 or m > 59 or s > 59:
         stamp = f"{capture.date} {capture.time}"
-        raise UnusableCaptureError(Reason.STAMP_INVALID, f"expected a date and a time of day, found `{stamp}`")
+        raise Unusable(Reason.STAMP_INVALID, f"expected a date and a time of day, found `{stamp}`")
     if len(set(dates.values())) > 1:
         readings = " or ".join(f"{date:%Y-%m-%d} ({order})" for order, date in dates.items())
         way_out = "name the order (`date_order`, --date-order), or print with CHGJOB DATFMT(*JUL)"
         detail = f"`{capture.date}` is {readings}: {way_out}"
-        raise UnusableCaptureError(Reason.STAMP_INVALID, detail)
+        raise Unusable(Reason.STAMP_INVALID, detail)
     if len(dates) == 1 and len(re.split(r"\D", capture.date)) == 3:
         state.order = next(iter(dates))
     local = next(iter(dates.values())).replace(hour=h, minute=m, second=s)

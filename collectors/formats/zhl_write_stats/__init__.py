@@ -11,9 +11,10 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, BinaryIO, NamedTuple, TypedDict
 
-from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject, Unusable
 from counterflow.collectors.text.codepages import text
-from counterflow.collectors.text.zos_listings import Found, Listing, Place, UnplacedError, iso, listings, located
+from counterflow.collectors.text.stamps import iso
+from counterflow.collectors.text.zos_listings import Found, Listing, Place, listings, located
 
 SECTION = "ZHLWRITE"
 ROUNDING_POINTS = 1.0
@@ -115,7 +116,7 @@ def _sample(sample: list[Found], state: ZhlState, context: Context) -> Iterator[
     place, first = sample[0].listing.place, sample[0].listing.first
     try:
         system, instant, ambiguous = located(place, context, state.after)
-    except UnplacedError as error:
+    except Unusable as error:
         for found in sample:
             line = found.listing.first
             raw = found.listing.raw
