@@ -75,6 +75,13 @@ def read_lines(stream: BinaryIO, offset: int = 0, number: int = 0, block_bytes: 
         yield Line(number + 1, offset, _clean(b"".join(pieces), offset), offset + size, fault)
 
 
+def placed_in(line: Line, item: Item) -> Item:
+    """Return an item with its place; a reject has the bytes of the line where nothing of it was kept."""
+    if isinstance(item, Reject):
+        item.raw = line.raw if item.kept == "none" else b""
+    return placed(item, line.number, line.offset)
+
+
 def read_items(
     stream: BinaryIO,
     position: Position | None,
@@ -82,7 +89,7 @@ def read_items(
     memory: Callable[..., M],
     items: Callable[[Line, M, Context], Iterator[Item]],
 ) -> Iterator[Item]:
-    """Yield the items of every line with their place; a reject has the bytes of a line of which nothing was kept.
+    """Yield the items of every line, each as `placed_in` it.
 
     A last line without a line end is read only where the data is complete. `items` yields those of one line. `memory`
     is the dataclass of JSON values that is kept from one line to the next.
@@ -95,10 +102,7 @@ def read_items(
             break
         if number % STEP == 0 and end > begun.byte_offset:
             yield Position(end, number, asdict(kept))  # type: ignore[call-overload]
-        for item in items(line, kept, context):
-            if isinstance(item, Reject):
-                item.raw = line.raw if item.kept == "none" else b""
-            yield placed(item, line.number, line.offset)
+        yield from (placed_in(line, item) for item in items(line, kept, context))
         end, number = line.end, line.number
     if end > begun.byte_offset:
         yield Position(end, number, asdict(kept))  # type: ignore[call-overload]

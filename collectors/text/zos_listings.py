@@ -8,12 +8,12 @@ themselves. Source of their layout: z/OS MVS System Messages, "Messages sent to 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import BinaryIO, NamedTuple, cast
 
-from counterflow.collectors.records import Context, Reason, Unusable
+from counterflow.collectors.records import Context, Position, Reason, Unusable
 from counterflow.collectors.text.codepages import text
 from counterflow.collectors.text.lines import Line, read_lines
 from counterflow.collectors.text.stamps import stated, to_utc
@@ -111,29 +111,28 @@ def located(place: Place, context: Context, after: str | None) -> tuple[str, dat
 
 def listings(
     stream: BinaryIO,
-    offset: int,
-    number: int,
+    position: Position,
     sampled: Place,
+    begins: re.Pattern[str],
+    ends: re.Pattern[str],
     *,
-    begins: Callable[[str], bool],
-    ends: Callable[[str], bool],
     complete: bool,
 ) -> Iterator[Found]:
-    """Yield every listing from `offset` on; `number` lines lie before it, `sampled` is the last sample line there.
+    """Yield every listing from `position` on; `sampled` is the last sample line before it.
 
     The last one is yielded only if its end was seen or the data is `complete`. In the hardcopy log a listing is the
     lines of one message, whatever stands between them. Other lines are skipped.
     """
     reading = _Reading(sampled)
     last: Line | None = None
-    for line in read_lines(stream, offset, number):
+    for line in read_lines(stream, position.byte_offset, position.line):
         if line.fault is Reason.CUT_LINE and not complete:
             return  # the rest of it is still to be written
         last = line
         written = text(line.data[: 4 * MAX_LINE_CHARACTERS])[:MAX_LINE_CHARACTERS].rstrip()
         place = sample_line(written)
         body = "" if place else reading.body(written)
-        if place or (body is not None and begins(body)):
+        if place or (body is not None and begins.search(body)):
             if reading.opened is not None:
                 yield reading.close(line.offset, line.number - 1)
             if place:
@@ -144,7 +143,7 @@ def listings(
             continue
         reading.opened.rows.append((body, line))
         full = len(reading.opened.rows) >= MAX_LINES
-        if ends(body) or reading.ended or full:
+        if ends.search(body) or reading.ended or full:
             reading.opened.whole = not full
             yield reading.close(line.end, line.number)
     if complete and reading.opened is not None and last is not None:

@@ -77,15 +77,7 @@ class Db2DisplayLog:
         position = position or Position(0, 0)
         state = DisplayLogState(**position.state)
         found = None
-        for found in listings(
-            stream,
-            position.byte_offset,
-            position.line,
-            Place(*state.sample_line),
-            begins=lambda body: _BEGINS.search(body) is not None,
-            ends=lambda body: _ENDS.search(body) is not None,
-            complete=context.complete,
-        ):
+        for found in listings(stream, position, Place(*state.sample_line), _BEGINS, _ENDS, complete=context.complete):
             yield from _items(found.listing, state, context)
             state.sample_line = list(found.place)
             yield Position(found.end, found.lines, asdict(state))

@@ -20,6 +20,7 @@ from counterflow.collectors.text.csv_rows import first_lines
 from counterflow.collectors.text.lines import Line, read_items
 from counterflow.collectors.text.numbers import Ambiguous, number_within
 from counterflow.collectors.text.running_counts import Sample, beside
+from counterflow.collectors.text.settings import changes
 from counterflow.collectors.text.stamps import iso, stated
 
 SOURCE = "db2_log_csv"
@@ -58,7 +59,7 @@ class LogCsvState:
     columns: list[str] = field(default_factory=list)
     separator: str = ","
     samples: dict[str, Sample] = field(default_factory=dict)
-    config: dict[str, str] = field(default_factory=dict)
+    config: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
 class Db2LogCsv:
@@ -152,20 +153,22 @@ def _row(cells: Mapping[str, str], state: LogCsvState, context: Context) -> Iter
 
 def _further(cells: Mapping[str, str], subsystem: str, envelope: Fields, state: LogCsvState) -> Iterator[Record]:
     """Yield the values that no column of db_log holds: numbers as counters, texts as settings where they changed."""
+    texts = {}
     for name, cell in cells.items():
         if name in _KNOWN or not name or not cell:
             continue
-        common = {**envelope, "section": SOURCE}
         try:
             value = float(cell)
         except ValueError:
             value = math.nan
         if math.isfinite(value):
             kind = {"kind": "cumulative"} if name in _CUMULATIVE else {}
-            yield Record("counter", {**common, "instance": subsystem, "counter": name, "value": value, **kind})
-        elif state.config.get(known := f"{envelope['system']} {subsystem} {name}") != cell:
-            state.config[known] = cell
-            yield Record("config", {**envelope, "section": SOURCE, "item": subsystem, "name": name, "value": cell})
+            common = {**envelope, "section": SOURCE, "instance": subsystem}
+            yield Record("counter", {**common, "counter": name, "value": value, **kind})
+        else:
+            texts[name] = cell
+    published = state.config.setdefault(f"{envelope['system']} {subsystem}", {})
+    yield from changes(published, texts, envelope, SOURCE, subsystem)
 
 
 def _number(cell: str, name: str, between: str) -> tuple[Reason | None, float | None]:

@@ -6,7 +6,6 @@ the amounts between two such prints are r2·t2 - r1·t1.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import re
 from collections import Counter
@@ -21,6 +20,7 @@ from counterflow.collectors.formats.wrkdsksts.rows import Misread, Unit
 from counterflow.collectors.records import Context, Fields, Item, Reason, Record, Reject, Unusable
 from counterflow.collectors.text import stamps
 from counterflow.collectors.text.dates import ORDERS
+from counterflow.collectors.text.settings import changes
 
 TOLERANCE_S = 5
 """How far the start of two prints may differ and still be one reset: the header's time is not that of the figures."""
@@ -56,14 +56,14 @@ class WrkdskstsState:
     """State carried over from earlier captures: JSON values, written with every commit.
 
     `order` is the order of day, month and year that an earlier date of the file proved; `columns` are the ends of its
-    columns. `preceding` holds the last sample by system, `config` a digest of the settings published for each disk.
+    columns. `preceding` holds the last sample by system, `config` the settings published last for each disk.
     """
 
     order: str | None = None
     columns: list[int] | None = None
     instant: str | None = None
     preceding: dict[str, Preceding] = field(default_factory=dict)
-    config: dict[str, str] = field(default_factory=dict)
+    config: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -124,7 +124,9 @@ def _sample(
             backwards += [f"{name}.{column}" for column in negative]
         whose = measured if disk.unit.measures else envelope
         yield Record("disk", {**whose, **_columns(name, disk, spent, seconds, direct=before is None)})
-        yield from _config(name, disk.unit, state, system, envelope)
+        entries = {"type": disk.unit.type, "compression": disk.unit.compression}
+        settings = {key: value for key, value in entries.items() if value is not None}
+        yield from changes(state.config.setdefault(f"{system} {name}", {}), settings, envelope, "WRKDSKSTS", name)
     yield Record("manifest", {**measured, "counted": "disk", "row_count": len(disks)})
     if backwards:
         shown = ", ".join(backwards[:20])
@@ -344,15 +346,3 @@ def _columns(name: str, disk: Disk, spent: dict[str, Amount], seconds: float, *,
         "used_pct": unit.measures.get("used"),
     }
     return fields | {column: value for column, value in known.items() if value is not None}
-
-
-def _config(name: str, unit: Unit, state: WrkdskstsState, system: str, envelope: Fields) -> Iterator[Record]:
-    """Yield the settings that no column holds, where they differ from those published last."""
-    entries = {"type": unit.type, "compression": unit.compression}
-    found = {key: value for key, value in entries.items() if value is not None}
-    digest = hashlib.blake2s(repr(sorted(found.items())).encode(), digest_size=8).hexdigest()
-    if not found or state.config.get(f"{system} {name}") == digest:
-        return
-    state.config[f"{system} {name}"] = digest
-    for key, value in found.items():
-        yield Record("config", {**envelope, "section": "WRKDSKSTS", "item": name, "name": key, "value": value})

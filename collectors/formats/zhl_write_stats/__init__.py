@@ -90,15 +90,7 @@ class ZhlWriteStats:
         position = position or Position(0, 0)
         state = ZhlState(**position.state)
         sample: list[Found] = []
-        for found in listings(
-            stream,
-            position.byte_offset,
-            position.line,
-            Place(*state.sample_line),
-            begins=lambda body: _BEGINS.search(body) is not None,
-            ends=lambda body: _ENDS.search(body) is not None,
-            complete=context.complete,
-        ):
+        for found in listings(stream, position, Place(*state.sample_line), _BEGINS, _ENDS, complete=context.complete):
             if sample and sample[-1].listing.place != found.listing.place:
                 yield from _sample(sample, state, context)
                 sample = []
