@@ -18,7 +18,7 @@ from counterflow.collectors.text.cells import is_empty, is_null, points_may_grou
 from counterflow.collectors.text.codepages import text
 from counterflow.collectors.text.csv_rows import first_lines
 from counterflow.collectors.text.lines import Line, read_items
-from counterflow.collectors.text.numbers import Ambiguous, number_within
+from counterflow.collectors.text.numbers import number_within
 from counterflow.collectors.text.running_counts import Sample, beside
 from counterflow.collectors.text.settings import changes
 from counterflow.collectors.text.stamps import iso, stated
@@ -119,13 +119,11 @@ def _row(cells: Mapping[str, str], state: LogCsvState, context: Context) -> Iter
     numbers: dict[str, float] = {}
     for name in (*COUNTS, *GAUGES):
         try:
-            problem, value = _number(cells.get(name, ""), name, state.separator)
-        except Ambiguous as either:
-            yield Reject(Reason.NOT_A_NUMBER, f"{name}: {either}", "part", system=system, ts=ts)
+            value = _number(cells.get(name, ""), name, state.separator)
+        except Unusable as error:
+            yield Reject(error.reason, f"{name}: {error}", "part", system=system, ts=ts)
             continue
-        if problem is not None:
-            yield Reject(problem, f"{name}: `{cells[name]:.40}`", "part", system=system, ts=ts)
-        elif value is not None:
+        if value is not None:
             numbers[name] = value
     counts = {COUNTS[name]: value for name, value in numbers.items() if name in COUNTS}
     known = f"{system} {subsystem}"
@@ -171,27 +169,20 @@ def _further(cells: Mapping[str, str], subsystem: str, envelope: Fields, state: 
     yield from changes(published, texts, envelope, SOURCE, subsystem)
 
 
-def _number(cell: str, name: str, between: str) -> tuple[Reason | None, float | None]:
-    """Return why a cell is refused, and its figure; both are None where the figure is missing.
-
-    `between` separates the cells.
+def _number(cell: str, name: str, between: str) -> float | None:
+    """Return the figure of a cell, None where it is missing; `between` separates the cells.
 
     Raises
     ------
-    Ambiguous : a comma or a point separates thousands or decimals.
+    Unusable : it is no number, or out of range.
     """
     whole = name in COUNTS and not name.endswith("_us")
-    try:
-        value = number_within(cell, lambda: None if points_may_group(between) else False, whole=whole)
-    except Ambiguous:
-        raise
-    except ValueError:
-        return Reason.NOT_A_NUMBER, None
+    value = number_within(cell, lambda: None if points_may_group(between) else False, whole=whole)
     if value is None:
-        return None, None
+        return None
     if value < 0 or (name == "zhl_sync_pct" and value > 100) or (name == "copies" and value == 0):
-        return Reason.OUT_OF_RANGE, None
-    return None, value
+        raise Unusable(Reason.OUT_OF_RANGE, f"`{cell:.40}`")
+    return value
 
 
 def _header(written: str) -> tuple[list[str], str] | None:

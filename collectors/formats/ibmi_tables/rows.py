@@ -19,7 +19,7 @@ from counterflow.collectors.formats.ibmi_tables.layout import COUNTER, Layout, R
 from counterflow.collectors.formats.ibmi_tables.times import Stamp, stamp
 from counterflow.collectors.formats.ibmi_tables.values import SOURCE, system, text_of
 from counterflow.collectors.records import Context, Fields, Reason, Record, Reject, Table, Unusable
-from counterflow.collectors.text.numbers import EITHER_POINT, Ambiguous, number_of, number_within, numbers_of
+from counterflow.collectors.text.numbers import EITHER_POINT, number_of, number_within, numbers_of
 from counterflow.collectors.text.running_counts import Beside, beside
 from counterflow.collectors.text.stamps import iso
 
@@ -638,10 +638,8 @@ class Reader:
             number: float | None = None
             try:
                 number = number_within(value, points_group, whole=described.whole)
-            except Ambiguous as either:
-                refused.setdefault(Reason.NOT_A_NUMBER, []).append(f"{name}: {either}")
-            except ValueError:
-                refused.setdefault(Reason.NOT_A_NUMBER, []).append(f"{name}: {str(value)[:40]!r}")
+            except Unusable as error:
+                refused.setdefault(error.reason, []).append(f"{name}: {error}")
             if number is not None and described.overflow is not None and number >= described.overflow:
                 if number > described.overflow:
                     refused.setdefault(Reason.OUT_OF_RANGE, []).append(f"{name}: {number:g}")
