@@ -8,15 +8,13 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta, tzinfo
 from typing import Any
 
-from counterflow.collectors.formats.nmon import values
 from counterflow.collectors.formats.nmon.account import SECTION, Account
 from counterflow.collectors.formats.nmon.clock import LINUX_FIRST_S, Clock
 from counterflow.collectors.formats.nmon.headers import Facts, Headers, pack, unpack
-from counterflow.collectors.formats.nmon.reader import Reader
+from counterflow.collectors.formats.nmon.reader import Reader, is_numeric, names, pair
 from counterflow.collectors.formats.nmon.rows import Plans
 from counterflow.collectors.formats.nmon.snapshot import ConfigItem, Run, Snapshot
 from counterflow.collectors.formats.nmon.snapshot import items as items_of
-from counterflow.collectors.formats.nmon.values import names, pair
 from counterflow.collectors.records import Context, Item, Position, Reason, Reject
 from counterflow.collectors.text import stamps
 from counterflow.collectors.text.codepages import text
@@ -514,13 +512,13 @@ class Parser:
                 self._cut = CutStamp(line, match[1], local)
                 self._reader.layouts.clear()  # the next line is looked at closely
                 return
-        if values.is_numeric(data):
+        if is_numeric(data):
             self._account.reject(line, Reason.LOST_TAG, "numbers without section and snapshot", section=None)
             return
         if SECTION.fullmatch(section) is None:
             self._account.reject(line, Reason.UNKNOWN_LINE, "not a line of an nmon recording", section=None)
             return
-        if values.is_numeric(title) or (rest and values.is_numeric(rest)):
+        if is_numeric(title) or (rest and is_numeric(rest)):
             self._account.reject(line, Reason.LOST_TAG, "a row without its snapshot")
             return
         self._account.encoding(line)
