@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject, Unusable
 from counterflow.collectors.text.codepages import text
 from counterflow.collectors.text.settings import changes
-from counterflow.collectors.text.stamps import iso
+from counterflow.collectors.text.stamps import AMBIGUOUS, iso
 from counterflow.collectors.text.zos_listings import Listing, Place, listings, located
 
 SECTION = "DISPLAY LOG"
@@ -104,8 +104,7 @@ def _items(listing: Listing, state: DisplayLogState, context: Context) -> Iterat
         return
     state.seen[known] = ts
     if ambiguous:
-        detail = "the clock shows this hour twice and no earlier listing decides: read as the first"
-        yield note(Reason.CLOCK_CHANGE, detail, "all")
+        yield note(Reason.CLOCK_CHANGE, AMBIGUOUS, "all")
     log = Log()
     line_id = _LINE_ID.search(listing.rows[0][0].rstrip())
     for body, line in listing.rows[1:]:

@@ -18,6 +18,7 @@ from counterflow.collectors.formats.hmc_pcm import partition, ports
 from counterflow.collectors.formats.hmc_pcm.figures import Averages
 from counterflow.collectors.records import Context, Fields, Item, Reason, Record, Reject, Unusable
 from counterflow.collectors.text.configured_name import kept_apart, name_of
+from counterflow.collectors.text.refused import RefusedFigures
 from counterflow.collectors.text.settings import changes
 from counterflow.collectors.text.spans import Samples, Spans
 from counterflow.collectors.text.stamps import iso, stated
@@ -146,7 +147,7 @@ def _records(
     """Yield the records of one system of a sample."""
     envelope: Fields = {"ts": ts, "system": name, "source": SOURCE}
     measured = {**envelope, "interval_s": seconds}
-    averages.refused.clear()
+    averages.refused = RefusedFigures()
     rows: Counter[str] = Counter() if system.ports is None else Counter(link=0)
     mtms = {"mtms": str(info.get("mtms"))}
     found: list[Iterable[tuple[str, Fields]]] = [system.rows]
@@ -167,9 +168,9 @@ def _records(
         rows[dataset] += 1
     for dataset, count in rows.items():
         yield Record("manifest", {**measured, "source": system.source, "counted": dataset, "row_count": count})
-    if averages.refused:
-        shown = "; ".join(averages.refused[:20])
-        yield Reject(Reason.OUT_OF_RANGE, f"{len(averages.refused)} figures: {shown}", "part", system=name, ts=ts)
+    for reject in averages.refused.rejects():
+        reject.system, reject.ts = name, ts
+        yield reject
 
 
 def _systems(

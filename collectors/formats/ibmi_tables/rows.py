@@ -21,7 +21,7 @@ from counterflow.collectors.formats.ibmi_tables.values import SOURCE, system, te
 from counterflow.collectors.records import Context, Fields, Reason, Record, Reject, Table, Unusable
 from counterflow.collectors.text.numbers import EITHER_POINT, number_of, number_within, numbers_of
 from counterflow.collectors.text.running_counts import Beside, beside
-from counterflow.collectors.text.stamps import iso
+from counterflow.collectors.text.stamps import AMBIGUOUS, iso
 
 _FORGET = timedelta(hours=1)
 """An instance whose running counts were not seen for this long begins anew."""
@@ -325,8 +325,7 @@ class Reader:
             detail = f"the interval before is of {before}: members are mixed, or the clock went back"
             items.append(self._reject(Reason.CLOCK_CHANGE, detail, "all"))
         if found.ambiguous:
-            detail = "the clock shows this hour twice and no earlier interval decides: read as the first"
-            items.append(self._reject(Reason.CLOCK_CHANGE, detail, "all"))
+            items.append(self._reject(Reason.CLOCK_CHANGE, AMBIGUOUS, "all"))
         noted: list[str] = self._state.setdefault("without", []) if self._without else []
         if self._without and self.layout.table.table not in noted:
             noted.append(self.layout.table.table)

@@ -10,11 +10,12 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from counterflow.collectors.formats.njmon import semantics as key
-from counterflow.collectors.formats.njmon.figures import Refused, columns_of, measured
+from counterflow.collectors.formats.njmon.figures import columns_of, measured
 from counterflow.collectors.formats.njmon.times import restored, taken
 from counterflow.collectors.formats.njmon.tree import Leaf, Tree, is_config, leaves_of, sections_of
 from counterflow.collectors.records import Fields, Item, Reason, Record, Reject, Table, Unusable
 from counterflow.collectors.text.configured_name import kept_apart, name_of
+from counterflow.collectors.text.refused import RefusedFigures
 from counterflow.collectors.text.stamps import iso
 from counterflow.collectors.text.trees import mapping, number
 
@@ -75,7 +76,7 @@ def items(tree: Tree, state: NjmonState, zone: tzinfo, system: str | None) -> It
         raise Unusable(Reason.BAD_HEADER, "expected identity.hostname, which names the system")
 
     notes: list[Reject] = []
-    refused = Refused()
+    refused = RefusedFigures()
     if is_first and (note := kept_apart(host, state.named, system)):
         note.ts = iso(ts)
         notes.append(note)
@@ -97,9 +98,9 @@ def items(tree: Tree, state: NjmonState, zone: tzinfo, system: str | None) -> It
     yield from (Table(dataset, covering[dataset], columns_of(found)) for dataset, found in rows.items() if found)
     for dataset, found in rows.items():
         yield Record("manifest", {**covering[dataset], "counted": dataset, "row_count": len(found)})
-    for reason, fields_refused in refused.fields.items():
-        shown = "; ".join(fields_refused[:20])
-        yield Reject(reason, f"{len(fields_refused)} fields: {shown}", "part", system=name, ts=iso(ts))
+    for reject in refused.rejects():
+        reject.system, reject.ts = name, iso(ts)
+        yield reject
 
     vmstat = mapping(tree.get("proc_vmstat"))
     counted = {k: number(vmstat.get(k)) for k in key.POOL_CUMULATIVE.values()}

@@ -342,9 +342,7 @@ class Parser:
             self._finish_snapshot(line, lent=before is None)
         if ambiguous and "fold" not in self._account.noted:
             self._account.noted.add("fold")
-            self._account.reject(
-                line, Reason.CLOCK_CHANGE, f"{local} is a repeated hour: taken as its first occurrence", "all"
-            )
+            self._account.reject(line, Reason.CLOCK_CHANGE, f"{local}: {stamps.AMBIGUOUS}", "all")
         self._place_lost(line, number, instant)
         if number <= self._clock.number:
             if self._clock.instant is not None and instant <= self._clock.instant:

@@ -22,7 +22,7 @@ from counterflow.collectors.records import Context, Fields, Item, Position, Reas
 from counterflow.collectors.text.codepages import text
 from counterflow.collectors.text.lines import Line, read_lines
 from counterflow.collectors.text.running_counts import Sample, beside
-from counterflow.collectors.text.stamps import iso
+from counterflow.collectors.text.stamps import AMBIGUOUS, iso
 
 SOURCE = "omegamon_log_activity"
 SECTION = "LOG ACTIVITY"
@@ -136,8 +136,7 @@ def _items(opened: Columnar | Dotted, pages: Pages, state: LogActivityState, con
         items: list[Item] = [refused]
     else:
         if moment.ambiguous:
-            detail = "the clock shows this hour twice and no earlier interval decides: read as the first"
-            block.rejects.append(_noted(block, Reason.CLOCK_CHANGE, detail))
+            block.rejects.append(_noted(block, Reason.CLOCK_CHANGE, AMBIGUOUS))
         items = [*block.rejects, *_records(block, fields, figures, subsystem, pages.member, envelope)]
     for item in items:
         if isinstance(item, Reject):

@@ -19,7 +19,7 @@ from counterflow.collectors.text.dates import inferred, instant, only_order
 from counterflow.collectors.text.keys import is_new
 from counterflow.collectors.text.numbers import number_within
 from counterflow.collectors.text.periods import missing_between, remembered
-from counterflow.collectors.text.stamps import iso
+from counterflow.collectors.text.stamps import AMBIGUOUS, iso
 
 
 class Table(NamedTuple):
@@ -160,8 +160,7 @@ class _Row:
             yield Reject(Reason.DUPLICATE_ROW, f"there is a row of {iso(instant)} already", "none")
             return
         if ambiguous:
-            detail = "the clock shows this hour twice and no earlier row decides: read as the first"
-            yield Reject(Reason.CLOCK_CHANGE, detail, "all")
+            yield Reject(Reason.CLOCK_CHANGE, AMBIGUOUS, "all")
         fields: Fields = {"ts": iso(instant), "system": self._context.system, "source": QrepMonitor.name}
         fields |= {"component": table.component, "queue": queue}
         fields["program_schema"] = values.get(table.schema, "")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Literal, NamedTuple, TypedDict
@@ -19,7 +19,7 @@ from counterflow.collectors.formats.wrkdsksts.captures import Capture, stray
 from counterflow.collectors.formats.wrkdsksts.rows import Misread, Unit
 from counterflow.collectors.records import Context, Fields, Item, Reason, Record, Reject, Unusable
 from counterflow.collectors.text import stamps
-from counterflow.collectors.text.dates import ORDERS
+from counterflow.collectors.text.dates import ORDERS, readings
 from counterflow.collectors.text.settings import changes
 
 TOLERANCE_S = 5
@@ -196,9 +196,9 @@ def _instant(capture: Capture, state: WrkdskstsState, context: Context) -> datet
         stamp = f"{capture.date} {capture.time}"
         raise Unusable(Reason.STAMP_INVALID, f"expected a date and a time of day, found `{stamp}`")
     if len(set(dates.values())) > 1:
-        readings = " or ".join(f"{date:%Y-%m-%d} ({order})" for order, date in dates.items())
+        either = " or ".join(f"{date:%Y-%m-%d} ({order})" for order, date in dates.items())
         way_out = "name the order (`date_order`, --date-order), or print with CHGJOB DATFMT(*JUL)"
-        detail = f"`{capture.date}` is {readings}: {way_out}"
+        detail = f"`{capture.date}` is {either}: {way_out}"
         raise Unusable(Reason.STAMP_INVALID, detail)
     if len(dates) == 1 and len(re.split(r"\D", capture.date)) == 3:
         state.order = next(iter(dates))
@@ -211,10 +211,16 @@ def _dates(capture: Capture, order: str | None = None) -> dict[str, datetime]:
     """Return midnight of the date of a capture in each order that it allows; `order` is the only one, where given."""
     if capture.date is None:
         return {}
-    orders = (order,) if order else ORDERS
-    dates = {order: date for order in orders if (date := _date(capture.date, order)) is not None}
-    if capture.built is not None and (built := _date(_parted(capture.built), "ymd")) is not None:
-        dates = {order: date for order, date in dates.items() if date >= built}  # no print is older than its release
+    parts = re.split(r"\D", capture.date)
+    dates = _of_the_year(*parts) if len(parts) == 2 else _midnights(parts)
+    if len(parts[0]) == 4 and "ymd" in dates:  # it is the year, whatever the order of other dates
+        dates = dict.fromkeys(ORDERS, dates["ymd"])
+    if order is not None:
+        dates = {order: dates[order]} if order in dates else {}
+    if capture.built is not None:
+        built = _midnights([capture.built[:2], capture.built[2:4], capture.built[4:]]).get("ymd")
+        # no print is older than its release
+        dates = {order: date for order, date in dates.items() if built is None or date >= built}
     return dates
 
 
@@ -235,26 +241,15 @@ def only_order(captures: Iterable[Capture]) -> str | None:
     return None
 
 
-def _parted(digits: str) -> str:
-    return f"{digits[:2]}/{digits[2:4]}/{digits[4:]}"
+def _midnights(parts: Sequence[str]) -> dict[str, datetime]:
+    return readings(f"{'/'.join(parts)} 00:00")
 
 
-def _date(written: str, order: str) -> datetime | None:
-    """Return midnight of a date; two parts are year and day of the year (*JUL), four digits first are the year."""
-    parts = re.split(r"\D", written)
-    try:
-        if len(parts) == 2:
-            year, day = int(parts[0]), int(parts[1])
-            first = datetime(year % 100 + 2000, 1, 1)  # noqa: DTZ001 - local by design
-            date = first + timedelta(days=day - 1)
-            return date if len(parts[1]) == 3 and date.year == first.year else None
-        if len(parts[0]) == 4:
-            order = "ymd"
-        by = dict(zip(order, map(int, parts), strict=True))
-        year = by["y"] if by["y"] >= 100 else by["y"] + 2000
-        return datetime(year, by["m"], by["d"]) if 2000 <= year < 2300 else None  # noqa: DTZ001
-    except (ValueError, OverflowError):
-        return None
+def _of_the_year(year: str, day: str) -> dict[str, datetime]:
+    """Return midnight of a day of the year (*JUL), which is the same in every order."""
+    first = datetime(int(year) % 100 + 2000, 1, 1)  # noqa: DTZ001 - local by design
+    date = first + timedelta(days=int(day) - 1)
+    return dict.fromkeys(ORDERS, date) if len(day) == 3 and date.year == first.year else {}
 
 
 # the units

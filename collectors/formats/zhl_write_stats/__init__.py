@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, NamedTuple, TypedDict
 
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject, Unusable
 from counterflow.collectors.text.codepages import text
-from counterflow.collectors.text.stamps import iso
+from counterflow.collectors.text.stamps import AMBIGUOUS, iso
 from counterflow.collectors.text.zos_listings import Found, Listing, Place, listings, located
 
 SECTION = "ZHLWRITE"
@@ -116,8 +116,7 @@ def _sample(sample: list[Found], state: ZhlState, context: Context) -> Iterator[
     else:
         ts = state.after = iso(instant)
         if ambiguous:
-            detail = "the clock shows this hour twice and no earlier report decides: read as the first"
-            yield Reject(Reason.CLOCK_CHANGE, detail, "all", first.number, first.offset, SECTION, None, system, ts)
+            yield Reject(Reason.CLOCK_CHANGE, AMBIGUOUS, "all", first.number, first.offset, SECTION, None, system, ts)
         for item in _reports(sample, state, system, ts):
             if isinstance(item, Reject):
                 item.section, item.system, item.ts = SECTION, system, ts
