@@ -23,10 +23,10 @@ STUDY = "Mirror Performance"
 US_PER_KM_ROUND_TRIP = 10.0
 """Light takes 5 µs a km one way (3.4)."""
 
-# Tables 7-4 and 7-5, the uncapped run of 3 % and 8 threads. OUT is the sum of both nodes.
 MEASURED_ROW_BYTES = 1301
-BYTES_PER_ROW_CHANGE = 4.49e9 / 8 / 416_049
-MESSAGES_PER_ROW_CHANGE = 4_278_626 / 416_049
+"""Length of the rows of table 7-4."""
+MEASURED = "3-8"
+"""The run of tables 7-4 and 7-5 that a line is sized by: 3 % and 8 threads, uncapped. OUT is the sum of both nodes."""
 
 OF_WORKLOADS = (
     *("exposure_pct", "row_changes_per_s", "row_changes_peak_per_s", "distance_us", "distance_wait"),
@@ -411,7 +411,7 @@ def row_bytes_per_s(rows_per_s: float, row_bytes: float = MEASURED_ROW_BYTES) ->
 
 def bytes_per_row_change(row_bytes: float) -> float:
     """Return the bytes on the line per changed row: measured at 1,301, with the same overhead for other lengths."""
-    return BYTES_PER_ROW_CHANGE - MEASURED_ROW_BYTES + row_bytes
+    return fitted.row_bytes()[MEASURED] - MEASURED_ROW_BYTES + row_bytes
 
 
 def _line(peak: float | None, plan: Plan) -> dict[str, MirrorFigure]:
@@ -420,27 +420,29 @@ def _line(peak: float | None, plan: Plan) -> dict[str, MirrorFigure]:
     unknown = "the row changes are not known" if peak is None else None
     no_line = unknown or ("the rate of the line is not given (--line-gbits)" if plan.line_gbits is None else None)
     share = None if gbits is None or plan.line_gbits is None else 100 * gbits / plan.line_gbits
-    need = None if share is None else math.ceil(share * (1 + plan.headroom_pct / 100) / plan.enforcement)
     sizes = [value - MEASURED_ROW_BYTES + plan.row_bytes for value in fitted.row_bytes().values()]
     parts = (max(fitted.enforcements().values()), plan.enforcement)
 
-    def needed(size: float, part: float) -> float | None:
+    def needed(bytes_a_row: float, part: float) -> float | None:
         if peak is None or plan.line_gbits is None:
             return None
-        share = 100 * peak * size * 8 / 1e9 / plan.line_gbits
+        share = 100 * peak * bytes_a_row * 8 / 1e9 / plan.line_gbits
         return math.ceil(share * (1 + plan.headroom_pct / 100) / part)
 
+    need = needed(size, plan.enforcement)
     other_size = "" if plan.row_bytes == MEASURED_ROW_BYTES else f"; for {plan.row_bytes:g} bytes inferred from it"
-    bandwidth = f"{size:,.0f} bytes a row change: measured {BYTES_PER_ROW_CHANGE:,.0f} at rows of 1,301{other_size}"
+    measured = fitted.row_bytes()[MEASURED]
+    bandwidth = f"{size:,.0f} bytes a row change: measured {measured:,.0f} at rows of 1,301{other_size}"
+    messages = fitted.row_messages()[MEASURED]
     tables = f"{STUDY} 7.5, tables 7-4 and 7-5"
     return {
         "line_gbits": MirrorFigure(
             gbits, "Gb/s each way at the peak", bandwidth, tables, "1,315 to 1,715 in the runs nothing capped", unknown
         ),
         "line_messages_per_s": MirrorFigure(
-            None if peak is None else peak * MESSAGES_PER_ROW_CHANGE,
+            None if peak is None else peak * messages,
             "messages/s at the peak",
-            f"{MESSAGES_PER_ROW_CHANGE:.1f} messages a row change, measured at rows of 1,301",
+            f"{messages:.1f} messages a row change, measured at rows of 1,301",
             tables,
             "the hypervisor caps bytes, not messages",
             unknown,
