@@ -969,10 +969,11 @@ FROM
                     (
                       SELECT
                         kind, system, instance,
-                        arraySlice(arraySort(groupArray((toInt32(day), peak_pct))), -most_days) AS points,
+                        arraySlice(arraySort(groupArray((toInt32(day), assumeNotNull(peak_pct)))), -most_days) AS points,
                         length(points) AS n, points.1 AS days, points.2 AS peaks,
                         toDate(days[1]) AS first_day, toDate(days[n]) AS last_day, peaks[n] AS latest
                       FROM counterflow.daily_peak_within(since = {since:DateTime64(3)}, until = {until:DateTime64(3)})
+                      WHERE peak_pct IS NOT NULL
                       GROUP BY kind, system, instance
                     )
                   )

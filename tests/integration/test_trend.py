@@ -7,7 +7,7 @@ import random
 import re
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
-from itertools import combinations
+from itertools import combinations, pairwise
 from statistics import median
 from typing import Any
 
@@ -19,7 +19,7 @@ from tests.support.pages import REPOSITORY
 from tests.support.tables import empty_tables, insert
 
 FIRST = date(2026, 1, 5)  # a Monday
-SERIES, DAYS = 200, 60
+SERIES, DAYS, SHORT = 200, 60, 30
 Series = Callable[[int], float]
 
 
@@ -69,6 +69,7 @@ def rows(system: str, peaks: list[float]) -> Iterator[dict[str, Any]]:
 def trends(clickhouse: StackSettings) -> Iterator[dict[str, dict[str, Any]]]:
     """The answers for all series, by system."""
     series = {f"{kind}/{seed}": drawn(kind, seed)[0] for kind in KINDS for seed in range(SERIES)}
+    series |= {f"{kind}, short": drawn(kind, 0)[0][:SHORT] for kind in KINDS[:2]}
     with empty_tables(clickhouse) as client:
         insert(client, "metric_1h", *(row for name, peaks in (BY_HAND | series).items() for row in rows(name, peaks)))
         yield answers(client)
@@ -100,23 +101,26 @@ def test_an_answer_states_days_or_why_there_are_none(
     assert (found["slope_pct_per_day"] is None) == (found["trend"] == "too short" or len(BY_HAND[system]) < 28)
 
 
-def test_the_line_is_that_of_theil_and_sen(trends: dict[str, dict[str, Any]]) -> None:
-    """Recomputed from the definition, for series without a season by weekday to take off: shorter than five weeks."""
-    peaks = drawn("independent noise", 0)[0]
-    adjusted = without_weekdays(peaks)
-    slopes = sorted((b - a) / (j - i) for (i, a), (j, b) in combinations(enumerate(adjusted), 2))
+@pytest.mark.parametrize("kind", ["independent noise", "noise that lasts"])
+def test_the_line_is_that_of_theil_and_sen(trends: dict[str, dict[str, Any]], kind: str) -> None:
+    """Recomputed from the definition, for series shorter than five weeks: nothing is taken off by weekday."""
+    peaks = drawn(kind, 0)[0][:SHORT]
+    slopes = sorted((b - a) / (j - i) for (i, a), (j, b) in combinations(enumerate(peaks), 2))
+    slope = upper_median(slopes)
+    base = upper_median([peak - slope * day for day, peak in enumerate(peaks)])
+    noise = [peak - slope * day - base for day, peak in enumerate(peaks)]
+    resembles = max(0.0, sum(a * b for a, b in pairwise(noise)) / sum(a * a for a in noise))
     n, pairs = len(peaks), len(slopes)
-    rank = math.floor((pairs - 1.645 * math.sqrt(n * (n - 1) * (2 * n + 5) / 18)) / 2)
-    found = trends["independent noise/0"]
+    spread = 1.645 * math.sqrt((1 + resembles) / (1 - resembles) * n * (n - 1) * (2 * n + 5) / 18)
+    rank = math.floor((pairs - spread) / 2)
+    found = trends[f"{kind}, short"]
+    assert found["slope_pct_per_day"] == pytest.approx(slope, abs=1e-5)
     assert found["slope_low_pct_per_day"] == pytest.approx(slopes[rank - 1], abs=1e-5)
     assert found["slope_high_pct_per_day"] == pytest.approx(slopes[pairs - rank], abs=1e-5)
-    assert found["slope_pct_per_day"] == pytest.approx(median(slopes), abs=1e-3)  # of an even number the upper one
 
 
-def without_weekdays(peaks: list[float]) -> list[float]:
-    by_weekday = [sorted(peaks[day] for day in range(len(peaks)) if day % 7 == each) for each in range(7)]
-    middle = sorted(peaks)[len(peaks) // 2]
-    return [peak - by_weekday[day % 7][len(by_weekday[day % 7]) // 2] + middle for day, peak in enumerate(peaks)]
+def upper_median(values: list[float]) -> float:
+    return sorted(values)[len(values) // 2]
 
 
 def test_the_page_states_how_often_the_interval_held_the_day(trends: dict[str, dict[str, Any]]) -> None:
