@@ -21,7 +21,7 @@ from counterflow.base.errors import CounterflowError, why
 from counterflow.base.inert import inert
 from counterflow.cli._table import console
 from counterflow.cli._times import LocalTime
-from counterflow.look.options import ReadingOptions
+from counterflow.recordings.options import ReadingOptions
 
 if TYPE_CHECKING:
     from counterflow.collectors.records import Item
@@ -252,7 +252,7 @@ def lies_beside(name: str, named: Iterable[Path | str]) -> bool:
     `named` are the arguments of the command: a file among them is a recording.
     """
     from counterflow.collectors.sources.files import unicode
-    from counterflow.look.database import exported
+    from counterflow.recordings.database import exported
 
     file = name.rpartition("/")[2]
     beside = _DESCRIBES.match(file) or file in {"report.html", *(f"{dataset}.parquet" for dataset in exported())}

@@ -105,7 +105,7 @@ def connected(user: str, *, exit_code: int, home: Path | None = None) -> Iterato
 @contextmanager
 def _kept(folder: Path, exit_code: int) -> Iterator[ClickHouse]:
     from counterflow.base.clickhouse import ClickHouseError
-    from counterflow.look.database import reading
+    from counterflow.recordings.database import reading
 
     try:
         with reading(folder) as client:

@@ -40,13 +40,13 @@ from counterflow.cli._files import (
     with_progress,
 )
 from counterflow.cli._table import console
-from counterflow.look.options import ReadingOptions
+from counterflow.recordings.options import ReadingOptions
 
 if TYPE_CHECKING:
     from counterflow.analysis.findings import Finding
     from counterflow.base.clickhouse import ClickHouse
-    from counterflow.look.reading import Read
-    from counterflow.look.results import Measured
+    from counterflow.recordings.reading import Read
+    from counterflow.recordings.results import Measured
 
 _STYLES = {"limit": "bold red", "watch": "yellow", "note": ""}
 _SHOWN = 12
@@ -132,7 +132,7 @@ class Outputs(NamedTuple):
     @property
     def files(self) -> set[Path]:
         """The files and folders that are written, and so not read."""
-        from counterflow.look.database import parts
+        from counterflow.recordings.database import parts
 
         page = [self.out / "report.html"] if self.out else []
         tables = self.export.glob("*.parquet") if self.export else ()
@@ -141,7 +141,7 @@ class Outputs(NamedTuple):
 
 def _look(ctx: click.Context, paths: tuple[Path, ...], options: ReadingOptions, to: Outputs, *, as_json: bool) -> int:
     """Compute and print the findings, and write what options request; return the number of files without figures."""
-    from counterflow.look.database import Database
+    from counterflow.recordings.database import Database
 
     signal.signal(signal.SIGTERM, _end)
     with (
@@ -298,7 +298,7 @@ def _write_report(client: ClickHouse, measured: Mapping[str, Measured], found: l
     from counterflow.analysis.findings import worst_first
     from counterflow.dashboards.report.collect import collect
     from counterflow.dashboards.report.written import write
-    from counterflow.look.chapters import chapters
+    from counterflow.recordings.chapters import chapters
 
     by_system = worst_first(found)
     shown, left_out = chapters(client, measured, list(by_system))

@@ -17,7 +17,7 @@ from counterflow.cli._files import (
     report_beside,
     report_needs,
 )
-from counterflow.look.options import ReadingOptions
+from counterflow.recordings.options import ReadingOptions
 
 
 @click.command()

@@ -319,7 +319,7 @@ def test_what_is_appended_while_a_file_is_read_is_read_by_the_next_look(tmp_path
 import sys
 from pathlib import Path
 from counterflow.cli import main
-from counterflow.look import reading
+from counterflow.recordings import reading
 
 live, rest, read = Path(sys.argv[2]), Path(sys.argv.pop()), reading.read
 

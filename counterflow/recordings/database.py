@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Self
 
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
-from counterflow.look.files import NAME, Files
-from counterflow.look.options import ReadingOptions
+from counterflow.recordings.files import NAME, Files
+from counterflow.recordings.options import ReadingOptions
 
 if TYPE_CHECKING:
     from counterflow.analysis.findings import Finding
     from counterflow.base.embedded import Embedded
-    from counterflow.look.reading import Read
-    from counterflow.look.results import Measured
+    from counterflow.recordings.reading import Read
+    from counterflow.recordings.results import Measured
 
 _ENGINE = "clickhouse"
 """Folder of the engine within that of the database."""
@@ -102,7 +102,7 @@ class Database:
         ------
         CounterflowError : the folder holds one of the files, read with other options.
         """
-        from counterflow.look.reading import read
+        from counterflow.recordings.reading import read
 
         at = options.at.isoformat(" ") if options.at else None
         stated = {"zone": options.zone.key, "date-order": options.date_order, "at": at, "system": options.system}
@@ -117,8 +117,8 @@ class Database:
 
     def compute(self) -> dict[str, Measured]:
         """Compute all results; return what landed for each system, empty where no interval did."""
-        from counterflow.look.results import compute
         from counterflow.pipelines.landing.rollups import refresh
+        from counterflow.recordings.results import compute
 
         refresh(self.client)
         return compute(self.client)
@@ -156,7 +156,7 @@ def exported() -> dict[str, tuple[str, ...]]:
 
 
 def _new(folder: Path) -> Embedded:
-    from counterflow.look.prepared import opened
+    from counterflow.recordings.prepared import opened
 
     return opened(folder)
 

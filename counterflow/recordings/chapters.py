@@ -8,7 +8,7 @@ from counterflow.base.clickhouse import ClickHouse
 from counterflow.dashboards.definition import boards
 from counterflow.dashboards.report.collect import FIRST, ON_REQUEST, Chapter
 from counterflow.dashboards.report.fitting import fits, platforms
-from counterflow.look.results import Measured
+from counterflow.recordings.results import Measured
 
 _PART_OF_LINE = ("cf-fleet", "cf-pipeline")
 """Boards about many systems, or about the line, which does not run here."""
