@@ -29,7 +29,6 @@ from counterflow.cli._files import (
     called,
     errors,
     given,
-    lies_beside,
     local,
     read_all,
     reading_options,
@@ -40,6 +39,7 @@ from counterflow.cli._files import (
     with_progress,
 )
 from counterflow.cli._table import console
+from counterflow.recordings.given import lies_beside
 from counterflow.recordings.options import ReadingOptions
 
 if TYPE_CHECKING:
