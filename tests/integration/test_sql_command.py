@@ -119,7 +119,9 @@ def test_a_stored_query_keeps_its_options_in_each_format(sql: Run) -> None:
     assert "busiest_disks" in sql().stdout
 
 
-@pytest.mark.parametrize(("named", "hint"), [("a/b", "did you mean A/B?"), ("x", "counterflow sql systems lists them")])
+@pytest.mark.parametrize(
+    ("named", "hint"), [("a/b", "did you mean A/B?"), ("x", "the stored question `systems` lists them")]
+)
 def test_the_nearest_system_is_suggested_for_an_unknown_one(sql: Run, named: str, hint: str) -> None:
     found = sql("busiest_disks", "--system", named)
     assert (found.returncode, found.stdout) == (2, "")

@@ -103,7 +103,7 @@ def test_what_an_agent_refused_without_a_time_has_none(tmp_path: Path) -> None:
 import sys
 from pathlib import Path
 from counterflow.recordings.database import Database
-with Database(Path(sys.argv[1]), kept=True) as made:
+with Database(Path(sys.argv[1])) as made:
     made.client.post("INSERT INTO counterflow.quality ({names}) VALUES ({row})")
     [found] = made.findings()
     print([found.system, found.severity, found.at])
