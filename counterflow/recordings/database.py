@@ -85,8 +85,8 @@ class Database(Connection):
 
             vintage.claim(kept, database=kept / _ENGINE, hint=_OTHER)
             kept.mkdir(parents=True, exist_ok=True)
-        self._temporary = TemporaryDirectory(prefix="counterflow-")
         self._files = Files(kept)
+        self._temporary = TemporaryDirectory(prefix="counterflow-")
         background = ThreadPoolExecutor(1)
         folder = kept or Path(self._temporary.name)
         self._engine = background.submit(_new if kept is None else _kept, folder / _ENGINE)

@@ -105,7 +105,7 @@ from pathlib import Path
 from counterflow.recordings.database import Database
 with Database(Path(sys.argv[1])) as made:
     made.client.post("INSERT INTO counterflow.quality ({names}) VALUES ({row})")
-    [found] = made.findings()
+    [found] = made.findings
     print([found.system, found.severity, found.at])
 """
     done = subprocess.run(

@@ -2,46 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import os
-import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from mcp import ClientSession, StdioServerParameters
-from mcp.client.stdio import stdio_client
+from mcp import ClientSession
 from mcp.types import Tool
 
 from counterflow.analysis.queries import queries
 from counterflow.connection.answered import expression, unit_of
+from tests.support.assistant import assistant
 from tests.support.command_line import run
 from tests.support.recordings import RECORDINGS
-from tests.support.waiting import PATIENCE_S
 
 AIX = RECORDINGS / "aix_generated.nmon"
 DISKS = "SELECT disk, busy_pct, service_ms FROM counterflow.disk WHERE disk = 'hdisk1' AND busy_pct = 0"
-
-
-def assistant(*words: str, **variables: str) -> Callable[[Callable[[ClientSession], Awaitable[Any]]], Any]:
-    """Return what starts the command, runs a conversation with it, and returns what this returns."""
-
-    def converse(conversation: Callable[[ClientSession], Awaitable[Any]]) -> Any:
-        started = StdioServerParameters(
-            command=sys.executable, args=["-m", "counterflow", "mcp", *words], env={**os.environ, **variables}
-        )
-
-        async def held() -> Any:
-            with Path(os.devnull).open("w") as nowhere:
-                async with stdio_client(started, nowhere) as pipes, ClientSession(*pipes) as session:
-                    await session.initialize()
-                    return await conversation(session)
-
-        return asyncio.run(asyncio.wait_for(held(), PATIENCE_S))
-
-    return converse
 
 
 class Told:
