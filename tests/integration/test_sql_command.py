@@ -224,7 +224,8 @@ def test_a_notebook_reads_the_running_line(environment: dict[str, str]) -> None:
 import counterflow as cf
 with cf.connect() as line:
     frame = line.sql("SELECT ts, disk, busy_pct, service_ms FROM counterflow.disk ORDER BY ts")
-    print(frame.height, frame.schema["ts"], frame.row(0)[1:], line.question("busiest_disks", systems=["A/B"]).columns[:2])
+    asked = line.question("busiest_disks", systems=["A/B"])
+    print(frame.height, frame.schema["ts"], frame.row(0)[1:], asked.columns[:2])
     for statement in ("SELECT sytem FROM counterflow.disk", "SELECT throwIf(number = 9) FROM numbers(10)"):
         try:
             line.sql(statement)
