@@ -59,6 +59,8 @@ def command(
 
     if len(runs) == 1 or len(set(runs)) < len(runs):
         raise click.UsageError("--study needs at least two different runs, the baseline first")
+    if begin and end and begin >= end:
+        raise click.UsageError("--from must be before --to")
     wanted = dict(map(_setting, chosen))
     with reader() as client:
         report = of_period(client, folder, systems, begin, end, runs=runs, chosen=wanted, pictures=pictures)

@@ -115,6 +115,8 @@ def _range(
         end = end or datetime.fromtimestamp(reached["end"], UTC)
     if begin >= end:
         raise CounterflowError(
-            f"the period from {begin:%F %T} to {end:%F %T} UTC is empty", hint="--from must be before --to", exit_code=2
+            f"the period from {begin:%F %T} to {end:%F %T} UTC is empty",
+            hint="let it begin before it ends",
+            exit_code=2,
         )
     return begin, end
