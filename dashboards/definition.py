@@ -38,6 +38,10 @@ _GRAFANA_UNITS = frozenset(  # those of Grafana that counters have
 )
 
 
+CHOSEN_AT = "$__timeFilter(ts)"
+"""Where the SQL of a family's chart takes the condition of the menu `figure`."""
+
+
 def _grafana_unit(name: str) -> str:
     if name not in _GRAFANA_UNITS and not re.match(r"(count|si|suffix):", name):
         raise ValueError(f"`{name}` is no unit of Grafana")
@@ -644,6 +648,10 @@ def _each(name: str, written: dict[str, Any]) -> Iterator[tuple[str, dict[str, A
 
     Each of a family has the fields of the family, except those that it has itself; its `put` has a text for each
     `{word}` of the SQL.
+
+    Raises
+    ------
+    ValueError : a word of `put` is not in the SQL, or the SQL of a figure has no place for the condition of the menu.
     """
     if "charts" not in written:
         yield name, written
@@ -652,8 +660,17 @@ def _each(name: str, written: dict[str, Any]) -> Iterator[tuple[str, dict[str, A
     for one, own in written["charts"].items():
         fields = {**shared, **own}
         for word, text in fields.pop("put", {}).items():
+            if f"{{{word}}}" not in fields["sql"]:
+                raise ValueError(
+                    f"{one}: put: the SQL has no `{{{word}}}`; write it there, or remove the word from `put`"
+                )
             fields["sql"] = _put(fields["sql"], word, text)
         if "figure" in own:
+            if CHOSEN_AT not in fields["sql"]:
+                raise ValueError(
+                    f"{one}: sql: write `{CHOSEN_AT}` among the conditions; the menu chooses there, and without it"
+                    " the panel draws all figures at once"
+                )
             fields |= {"family": name, "of": shared["title"]}
         yield one, fields
 

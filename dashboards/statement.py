@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from counterflow.dashboards.definition import Chart
+from counterflow.dashboards.definition import CHOSEN_AT, Chart
 
 
 def until_chosen(chart: Chart) -> Chart:
@@ -29,7 +29,7 @@ def if_chosen(chart: Chart, family: Sequence[Chart]) -> str:
     """
     others = ", ".join(f"'{one.figure}'" for one in family if one is not chart)
     chosen = f"NOT IN ({others})" if chart is family[0] else f"= '{chart.figure}'"
-    return statement(chart).replace("$__timeFilter(ts)", f"${{figure:singlequote}} {chosen} AND $__timeFilter(ts)")
+    return statement(chart).replace(CHOSEN_AT, f"${{figure:singlequote}} {chosen} AND {CHOSEN_AT}")
 
 
 def statement(chart: Chart) -> str:
