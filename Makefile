@@ -10,9 +10,9 @@ UV := $(or $(shell command -v uv 2>/dev/null),$(HOME_DIR)/uv/bin/uv)
 export UV
 RUN := .venv/bin/python -m
 
-export PATH := $(PATH):$(abspath $(HOME_DIR))/nmon/usr/bin:$(abspath $(HOME_DIR))/openssl/usr/bin:$(abspath $(HOME_DIR))/prometheus/usr/bin:$(abspath $(HOME_DIR))/chromium/usr/lib/chromium
+export PATH := $(PATH):$(abspath $(HOME_DIR))/nmon/usr/bin:$(abspath $(HOME_DIR))/openssl/usr/bin:$(abspath $(HOME_DIR))/prometheus/usr/bin:$(abspath $(HOME_DIR))/node_exporter/usr/bin:$(abspath $(HOME_DIR))/chromium/usr/lib/chromium
 
-.PHONY: help setup nmon openssl openssh prometheus chromium chart helm images compose-test release demo screenshots test bare-test faults fuzz audit sbom lint golden bench soak up down status
+.PHONY: help setup nmon openssl openssh prometheus node_exporter chromium chart helm images compose-test release demo screenshots test bare-test faults fuzz audit sbom lint golden bench soak up down status
 
 help: ## this list
 	@sed -n 's/^\([a-z -]*\):.*## /  make \1\t/p' Makefile | expand -t 20
@@ -56,6 +56,12 @@ prometheus: ## Prometheus and Alertmanager for the tests of alerts: fetched as n
 	  echo "error: the tests of alerts run Prometheus and Alertmanager, which could not be fetched"; \
 	  echo "hint: sudo apt-get install prometheus prometheus-alertmanager"; exit 2; }
 
+node_exporter: ## the exporter that the tests of scrapes run: fetched as nmon is
+	@command -v prometheus-node-exporter > /dev/null || { mkdir -p $(HOME_DIR)/node_exporter && cd $(HOME_DIR)/node_exporter && \
+	  { apt-get -qq download prometheus-node-exporter 2> /dev/null || { $(APT) update && $(APT) download prometheus-node-exporter; }; } && \
+	  dpkg -x prometheus-node-exporter_*.deb .; } || { echo "error: the tests of scrapes run node_exporter, which could not be fetched"; \
+	  echo "hint: sudo apt-get install prometheus-node-exporter"; exit 2; }
+
 chromium: ## a Chromium without a window for the tests of the report: fetched with what it needs, as nmon is
 	@{ command -v chromium-headless-shell || command -v chromium || command -v google-chrome; } > /dev/null || \
 	  { mkdir -p $(HOME_DIR)/chromium/debs/partial && cd $(HOME_DIR)/chromium && \
@@ -94,7 +100,7 @@ screenshots: ARGS += --start 2026-03-02T08:00:00
 screenshots: demo chromium ## pictures of charts for README and docs, from the report that the demo wrote
 	@$(RUN) tests.support.screenshots $(HOME_DIR)/demo/report.html docs/pictures
 
-test: setup nmon openssl openssh prometheus chromium $(CHART_TOOLS)/.built ## every test, with real Kafka, Flink, ClickHouse, Prometheus, Chromium and nmon
+test: setup nmon openssl openssh prometheus node_exporter chromium $(CHART_TOOLS)/.built ## every test, with real Kafka, Flink, ClickHouse, Prometheus, Chromium and nmon
 	@$(MAKE) --no-print-directory lint
 	@$(RUN) pytest --hypothesis-profile ci --numprocesses 3 --dist loadgroup --no-loadscope-reorder $(ARGS)
 

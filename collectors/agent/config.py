@@ -283,7 +283,7 @@ class ListenSource(_OfSeveral):
 
 
 class HttpConnection(HttpTarget):
-    """A Distributed Data Server (DDS) of RMF, and where the password is kept."""
+    """A server, such as RMF's Distributed Data Server (DDS), and where the password is kept."""
 
     url: Annotated[str, AfterValidator(_url)]
     password: Secret | None = None
@@ -295,6 +295,54 @@ class HttpConnection(HttpTarget):
             raise_all({there: f"needs `{missing}` beside it"})
         if self.user is not None and not self.url.startswith("https:"):
             raise_all({"url": "would send the password for everybody to read; use https:, or leave the user out"})
+        raise_all({"key": "needs `certificate` beside it"} if self.key and not self.certificate else {})
+        return self
+
+
+class _Bearer(httpx.Auth):
+    def __init__(self, token: str) -> None:
+        self._token = token
+
+    def auth_flow(self, request: httpx.Request) -> Iterator[httpx.Request]:  # type: ignore[override]
+        request.headers["Authorization"] = f"Bearer {self._token}"
+        yield request
+
+
+class ScrapeConnection(HttpConnection):
+    """An endpoint that exposes metrics, `url` with its path, and where the password or the token is kept."""
+
+    token: Secret | None = None
+
+    @model_validator(mode="after")
+    def _has_one_secret(self) -> ScrapeConnection:
+        raise_all({"token": "is sent instead of `user` and `password`"} if self.token and self.user else {})
+        if self.token is not None and not self.url.startswith("https:"):
+            raise_all({"url": "would send the token for everybody to read; use https:"})
+        return self
+
+    @property
+    def secret(self) -> Secret | None:
+        return self.token or self.password
+
+    def auth(self, password: str) -> httpx.Auth | None:
+        return _Bearer(password) if self.token else super().auth(password)
+
+
+class OpenMetricsSource(_Polled):
+    """A target that is scraped: an endpoint with metrics of the system `system`; `name` is the section of its rows.
+
+    `parameters` are those of the request. A scrape takes no longer than `timeout_s`.
+    """
+
+    kind: Literal["openmetrics"]
+    connection: ScrapeConnection
+    parameters: dict[str, str] = Field(default={})
+    interval_s: float = Field(default=15.0, ge=1, le=3600)
+    timeout_s: float = Field(default=10.0, gt=0, le=300)
+
+    @model_validator(mode="after")
+    def _ends_within_the_interval(self) -> OpenMetricsSource:
+        raise_all({"timeout_s": "is longer than `interval_s`"} if self.timeout_s > self.interval_s else {})
         return self
 
 
@@ -317,7 +365,7 @@ class HttpSource(_Polled):
         return chosen
 
 
-System = SqlSource | HttpSource | KafkaSource | ListenSource
+System = SqlSource | HttpSource | OpenMetricsSource | KafkaSource | ListenSource
 """A source that is queried or sends by itself, of any kind."""
 
 _KINDS: dict[str, type[BaseModel]] = {

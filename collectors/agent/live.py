@@ -19,17 +19,27 @@ from zoneinfo import ZoneInfo
 
 from counterflow.base.kafka import Kafka
 from counterflow.collectors.agent.checkpoint import Committed, StreamId
-from counterflow.collectors.agent.config import HttpSource, KafkaSource, ListenSource, SpoolFolder, SqlSource, System
+from counterflow.collectors.agent.config import (
+    HttpSource,
+    KafkaSource,
+    ListenSource,
+    OpenMetricsSource,
+    SpoolFolder,
+    SqlSource,
+    System,
+)
 from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.formats import formats
 from counterflow.collectors.formats.ibmi_tables.description import tables
 from counterflow.collectors.formats.ibmi_tables.rows import read_rows
 from counterflow.collectors.formats.ibmi_tables.values import SOURCE as IBMI_TABLES
 from counterflow.collectors.formats.njmon import FORMAT as NJMON
+from counterflow.collectors.formats.openmetrics import FORMAT as OPENMETRICS
 from counterflow.collectors.formats.rmf_dds import FORMAT as RMF_DDS
 from counterflow.collectors.records import Context, Position, Record, Reject, Table
 from counterflow.collectors.sources.files import unicode
-from counterflow.collectors.sources.http.reports import Report
+from counterflow.collectors.sources.http.reports import Dds, Report
+from counterflow.collectors.sources.http.scrapes import ACCEPT, Scrapes
 from counterflow.collectors.sources.http.session import HttpSession
 from counterflow.collectors.sources.kafka.session import KafkaSession
 from counterflow.collectors.sources.kafka.topics import Topics
@@ -131,6 +141,8 @@ def stream_id(source: System, stream: str) -> StreamId:
 def format_name(source: System) -> str:
     if isinstance(source, HttpSource):
         return RMF_DDS.name
+    if isinstance(source, OpenMetricsSource):
+        return OPENMETRICS.name
     if isinstance(source, ListenSource):
         return NJMON.name
     return source.format if isinstance(source, KafkaSource) else IBMI_TABLES
@@ -172,9 +184,15 @@ def _polled(source: System, committed: dict[str, Cursor], on_event: OnEvent, wai
         return Reader(source.name, listening, [Samples(source.name, committed)], on_event, waiting, drain=True)
     if isinstance(source, HttpSource):
         password = source.connection.password
-        dds = HttpSession(source.connection, password.read if password else None)
+        dds = Dds(source.connection, password.read if password else None)
         reports = [Report(name, source.system, source.interval_s, committed.get(name)) for name in source.reports]
         return Reader(source.name, dds, reports, on_event, waiting)
+    if isinstance(source, OpenMetricsSource):
+        secret, path = source.connection.secret, source.connection.path
+        target = HttpSession(source.connection, secret.read if secret else None, ACCEPT, source.timeout_s)
+        name = f"{source.system}:{source.name}"
+        scrapes = Scrapes(source.name, name, path, source.parameters, source.interval_s, committed.get("scrape"))
+        return Reader(source.name, target, [scrapes], on_event, waiting)
     connection = source.connection
     session = SqlSession(driver(connection.driver), connection, connection.password.read)
     return Reader(source.name, session, list(_tasks(source, committed)), on_event, waiting)

@@ -53,7 +53,7 @@ def check(file: Path, as_json: bool) -> None:
     """
     import orjson
 
-    from counterflow.collectors.agent.config import HttpSource, ListenSource, SqlSource, load
+    from counterflow.collectors.agent.config import HttpSource, ListenSource, OpenMetricsSource, SqlSource, load
     from counterflow.collectors.sources.files import find
     from counterflow.collectors.sources.sql.drivers import driver
     from counterflow.collectors.sources.sql.packs import load as load_pack
@@ -74,6 +74,10 @@ def check(file: Path, as_json: bool) -> None:
             dds = system.connection
             _ = dds.trust, dds.password and dds.password.read()  # the files can be read
             where, read = f"{system.system} at {dds.url}", system.reports
+        elif isinstance(system, OpenMetricsSource):
+            endpoint = system.connection
+            _ = endpoint.trust, endpoint.secret and endpoint.secret.read()  # the files can be read
+            where, read = f"{system.system} at {endpoint.url}", ("metrics",)
         elif isinstance(system, SqlSource):
             to = system.connection
             driver(to.driver)

@@ -9,7 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from counterflow.collectors.sources.http.session import LONGEST_ANSWER, HttpSession, Target
+from counterflow.collectors.sources.http.reports import Dds
+from counterflow.collectors.sources.http.session import LONGEST_ANSWER, Target
 from counterflow.collectors.sources.polling.session import SessionError
 
 MIB = 2**20
@@ -40,7 +41,7 @@ def test_a_packed_answer_is_unpacked_up_to_the_limit_of_an_answer() -> None:
         tracemalloc.start()
         try:
             with pytest.raises(SessionError, match=f"longer than {LONGEST_ANSWER} bytes"):
-                HttpSession(Target(url=f"http://127.0.0.1:{server.server_address[1]}"), None).open()
+                Dds(Target(url=f"http://127.0.0.1:{server.server_address[1]}"), None).open()
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()

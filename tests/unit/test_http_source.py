@@ -15,8 +15,9 @@ from counterflow.collectors.agent.config import Commit, Config, SpoolFolder, che
 from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.agent.publisher import Publisher
 from counterflow.collectors.agent.runner import Runner
+from counterflow.collectors.sources.http.reports import Dds as Session
 from counterflow.collectors.sources.http.reports import Report
-from counterflow.collectors.sources.http.session import HttpSession, Target
+from counterflow.collectors.sources.http.session import Target
 from counterflow.collectors.sources.polling.session import ErrorKind, SessionError
 from tests.support.dds import PASSWORD, USER, Authority, Dds
 from tests.support.memory_broker import KAFKA, Broker
@@ -52,7 +53,7 @@ sources:
 """
 
 
-OpenSession = Callable[..., HttpSession]
+OpenSession = Callable[..., Session]
 
 
 @pytest.fixture(scope="module")
@@ -69,11 +70,11 @@ def dds(authority: Authority) -> Iterator[Dds]:
 
 @pytest.fixture
 def session(dds: Dds) -> Iterator[OpenSession]:
-    made: list[HttpSession] = []
+    made: list[Session] = []
 
-    def make(password: Callable[[], str] = lambda: PASSWORD, **options: Any) -> HttpSession:
+    def make(password: Callable[[], str] = lambda: PASSWORD, **options: Any) -> Session:
         options = {"url": dds.url, "user": USER, "ca": dds.authority and dds.authority.authority} | options
-        made.append(HttpSession(Target(**options), password))
+        made.append(Session(Target(**options), password))
         return made[-1]
 
     yield make
@@ -241,7 +242,7 @@ def test_the_interval_is_what_the_dds_reports(dds: Dds, session: OpenSession) ->
 def test_without_a_user_nobody_logs_on(tmp_path: Path) -> None:
     running = Dds()
     try:
-        client = HttpSession(Target(url=running.url), None)
+        client = Session(Target(url=running.url), None)
         client.open()
         assert len(list(Report("PROCU", "SYS1", None, None).read(client))) == 1
         assert running.passwords == []

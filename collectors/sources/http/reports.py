@@ -1,15 +1,24 @@
-"""One report of one system, requested often enough to miss no interval; each interval is handed over once."""
+"""Reports of RMF's Distributed Data Server (DDS), requested often enough to miss no interval; each is handed over once.
+
+The requests are those of IBM's own client (github.com/IBM/RMF, grafana/rmf-app/pkg/plugin/dds/client.go).
+"""
 
 from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from counterflow.collectors.formats.rmf_dds import newest
-from counterflow.collectors.sources.http.session import PATH, HttpSession
+from counterflow.collectors.sources.http.session import HttpSession, Target
 from counterflow.collectors.sources.polling.batch import ABSENT_S, Batch, Cursor, Stream
-from counterflow.collectors.sources.polling.session import SessionError
+from counterflow.collectors.sources.polling.session import ErrorKind, SessionError
+
+PATH = "/gpm/rmfm3"
+ROOT = "/gpm/root"
+"""Requested to test whether the DDS is there and accepts the password; the answer is short."""
+EXTENSIONS = ("", ".xml")
+"""A DDS has its paths with or without; the form that it has is tried first from then on."""
 
 REPORTS = ("SYSINFO", "PROCU", "PCIE")
 FIRST_INTERVAL_S = 60.0
@@ -17,6 +26,38 @@ FIRST_INTERVAL_S = 60.0
 REQUESTS_PER_INTERVAL = 2
 """The DDS returns the newest interval, a moment after its end. With one request per interval, two requests could return
 the same interval, and the next one could skip an interval."""
+
+
+class Dds(HttpSession):
+    """The connection to a DDS."""
+
+    def __init__(self, target: Target, password: Callable[[], str] | None) -> None:
+        super().__init__(target, password, ("application/json",))
+        self._extensions = EXTENSIONS
+
+    def probe(self) -> None:
+        self.query(ROOT, {})
+
+    def query(self, path: str, parameters: Mapping[str, str]) -> bytes:
+        """Return the JSON with which the DDS answers, under the path that it has.
+
+        Raises
+        ------
+        SessionError : of every kind; the connection is closed for LOST and REFUSED.
+        """
+        first, second = self._extensions
+        try:
+            return self.get(path + first, parameters)
+        except SessionError as error:
+            if error.kind not in (ErrorKind.ABSENT, ErrorKind.FAILED):
+                raise
+            refused = SessionError(error.kind, str(error))  # without what was read so far
+        try:
+            answer = self.get(path + second, parameters)
+        except SessionError as error:
+            raise refused if {refused.kind, error.kind} <= {ErrorKind.ABSENT, ErrorKind.FAILED} else error from None
+        self._extensions = (second, first)
+        return answer
 
 
 class Report:
@@ -36,7 +77,7 @@ class Report:
             return ABSENT_S
         return (self._configured_s or self._reported_s or FIRST_INTERVAL_S) / REQUESTS_PER_INTERVAL
 
-    def read(self, session: HttpSession) -> Iterator[Batch]:
+    def read(self, session: Dds) -> Iterator[Batch]:
         """Request the report and yield it, unless it is of the interval before."""
         began = time.monotonic()
         try:

@@ -1,0 +1,83 @@
+"""Known exporters: which of their metrics fill which columns of the datasets. Each is one file beside this one."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import Field
+
+from counterflow.base.strict import Strict
+
+_HERE = Path(__file__).parent
+
+
+class Filled(Strict):
+    """What fills a column: the sum of `metrics`, or how much it grew since the scrape before (`grew`).
+
+    `times` converts it to the unit of the column. With `per_interval`, it is divided by the seconds of the interval.
+    """
+
+    metrics: tuple[str, ...] = Field(default=(), max_length=8)
+    grew: tuple[str, ...] = Field(default=(), max_length=8)
+    times: float = 1.0
+    per_interval: bool = False
+
+
+class Shares(Strict):
+    """Columns that divide the growth of one running count: `columns` names the values of `label` that each adds.
+
+    `set` holds columns of the rows that have shares.
+    """
+
+    metric: str
+    label: str
+    columns: dict[str, tuple[str, ...]]
+    set: dict[str, str] = Field(default={})
+
+
+class Rows(Strict):
+    """Rows of one dataset, one for each value of the label `by`, or one row where there is none.
+
+    `column` is filled with the value of the label behind `prefix`; `all_as` adds a row of all values together, and
+    `count_as` states in it how many there are. With `devices`, the names are those of disks of that system, from which
+    `device_type` and `leaf` follow.
+    """
+
+    column: str | None = None
+    by: str | None = None
+    prefix: str = ""
+    all_as: str | None = None
+    count_as: str | None = None
+    devices: str | None = None
+    set: dict[str, str] = Field(default={})
+    columns: dict[str, Filled] = Field(default={})
+    shares: Shares | None = None
+
+
+class Exporter(Strict):
+    """An exporter, recognised by a metric that no other has, and the rows that its metrics fill, by dataset.
+
+    `text` states where the text comes from by which it was verified.
+    """
+
+    exporter: str
+    recognised_by: str
+    text: str
+    rows: dict[str, Rows]
+
+    @property
+    def counted(self) -> frozenset[str]:
+        """The running counts that fill columns: those kept from one scrape to the next."""
+        grown = {name for rows in self.rows.values() for filled in rows.columns.values() for name in filled.grew}
+        return frozenset(grown | {rows.shares.metric for rows in self.rows.values() if rows.shares})
+
+
+@cache
+def exporters() -> tuple[Exporter, ...]:
+    def read(path: Path) -> Any:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+    return tuple(Exporter.model_validate(read(path)) for path in sorted(_HERE.glob("*.yaml")))

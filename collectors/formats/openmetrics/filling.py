@@ -1,0 +1,99 @@
+"""Rows of the datasets from the metrics of a known exporter: pure functions of two scrapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from counterflow.collectors.formats.openmetrics.exporters import Exporter, Filled, Rows, Shares, exporters
+from counterflow.collectors.formats.openmetrics.exposition import Metric
+from counterflow.collectors.records import Fields
+from counterflow.collectors.text.device_names import devices
+
+Counts = Mapping[str, float]
+"""Values of running counts by series."""
+
+
+class Scrape(NamedTuple):
+    """Metrics of one scrape, and how much each running count grew since the one before; empty where that is unknown.
+
+    `interval_s` is the time between the two, None where it is unknown.
+    """
+
+    metrics: Sequence[Metric]
+    grown: Counts
+    interval_s: float | None
+
+
+def known(metrics: Sequence[Metric]) -> Exporter | None:
+    """Return the exporter that these metrics are of, None where it is not known."""
+    names = {metric.name for metric in metrics}
+    return next((exporter for exporter in exporters() if exporter.recognised_by in names), None)
+
+
+def filled(exporter: Exporter, scrape: Scrape) -> Iterator[tuple[str, Fields]]:
+    """Yield the rows that a scrape fills, with their dataset and without their envelope."""
+    for dataset, rows in exporter.rows.items():
+        for fields in _rows(rows, scrape):
+            yield dataset, fields
+
+
+def _rows(rows: Rows, scrape: Scrape) -> Iterator[Fields]:
+    wanted = {name for filled in rows.columns.values() for name in (*filled.metrics, *filled.grew)}
+    if rows.shares:
+        wanted.add(rows.shares.metric)
+    by_value: dict[str, list[Metric]] = {}
+    for metric in scrape.metrics:
+        if metric.name in wanted:
+            by_value.setdefault(metric.labels.get(rows.by, "") if rows.by else "", []).append(metric)
+    if rows.by:
+        by_value.pop("", None)  # a row without its name
+    kinds = devices(by_value, rows.devices) if rows.devices else {}
+    if rows.all_as and by_value:
+        together = [metric for metrics in by_value.values() for metric in metrics]
+        figures = _figures(rows, together, scrape)
+        if rows.count_as:
+            figures[rows.count_as] = float(len(by_value))
+        yield {str(rows.column): rows.all_as, **rows.set, **figures}
+    for value, metrics in by_value.items():
+        if not (figures := _figures(rows, metrics, scrape)):
+            continue
+        fields = {**rows.set, **figures}
+        if rows.column:
+            fields[rows.column] = rows.prefix + value
+        if value in kinds:
+            fields |= {"device_type": kinds[value].device_type, "leaf": kinds[value].leaf}
+        yield fields
+
+
+def _figures(rows: Rows, metrics: Sequence[Metric], scrape: Scrape) -> Fields:
+    found: Fields = {column: _figure(filled, metrics, scrape) for column, filled in rows.columns.items()}
+    if rows.shares and (shares := _shares(rows.shares, metrics, scrape.grown)):
+        found |= shares | rows.shares.set
+    return {column: value for column, value in found.items() if value is not None}
+
+
+def _figure(filled: Filled, metrics: Sequence[Metric], scrape: Scrape) -> float | None:
+    """Return a figure, None where one of its metrics is missing or negative, as that of an unknown speed."""
+    if filled.metrics:
+        parts = [metric.value for metric in metrics if metric.name in filled.metrics]
+    else:
+        parts = [scrape.grown[m.series] for m in metrics if m.name in filled.grew and m.series in scrape.grown]
+    if len(parts) < len(filled.metrics or filled.grew) or min(parts) < 0:
+        return None
+    if filled.per_interval and not scrape.interval_s:
+        return None
+    return round(sum(parts) * filled.times / (scrape.interval_s if filled.per_interval and scrape.interval_s else 1), 6)
+
+
+def _shares(shares: Shares, metrics: Sequence[Metric], grown: Counts) -> dict[str, float]:
+    """Return the shares in percent; nothing where a count is unknown or none grew, as of a processor off line."""
+    parts = [(m.labels.get(shares.label, ""), grown.get(m.series)) for m in metrics if m.name == shares.metric]
+    total = sum(part for _, part in parts if part is not None)
+    if not total or any(part is None for _, part in parts):
+        return {}
+    return {
+        column: round(100 * sum(part or 0.0 for value, part in parts if value in values) / total, 3)
+        for column, values in shares.columns.items()
+        if any(value in values for value, _ in parts)
+    }

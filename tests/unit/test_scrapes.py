@@ -1,0 +1,313 @@
+"""Targets that are scraped: a real node_exporter, and targets that are away, slow, endless, damaged or refuse.
+
+The broker is one in memory, which loses commits where a test says so.
+"""
+
+from __future__ import annotations
+
+import shutil
+import ssl
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+import pytest
+import yaml
+
+from counterflow.base.kafka import Kafka
+from counterflow.collectors.agent.config import Commit, Config, check, load
+from counterflow.collectors.agent.metrics import Metrics
+from counterflow.collectors.agent.publisher import Publisher
+from counterflow.collectors.agent.runner import Runner
+from counterflow.collectors.formats.openmetrics.exporters import exporters
+from counterflow.schemas.mapping import mappings
+from tests.support.dds import Authority
+from tests.support.memory_broker import Broker
+from tests.support.ports import free_ports
+from tests.support.waiting import until
+
+UP = b"# TYPE jobs counter\njobs_total 5\n# EOF\n"
+
+
+class Target:
+    """An endpoint whose answers the test chooses: `answer` writes one to a handler."""
+
+    def __init__(self, authority: Authority | None = None, *, asks_certificate: bool = False) -> None:
+        self.answer: Callable[[BaseHTTPRequestHandler], None] = text(UP)
+        self.requested: list[dict[str, str]] = []
+        target = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def do_GET(self) -> None:
+                target.requested.append({"path": self.path, **self.headers})
+                target.answer(self)
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        class Server(ThreadingHTTPServer):
+            daemon_threads = True
+            block_on_close = False
+
+            def handle_error(self, *_: object) -> None:
+                """The agent hangs up on an answer without an end."""
+
+        self._server = Server(("127.0.0.1", 0), Handler)
+        if authority is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(authority.certificate, authority.key)
+            if asks_certificate:
+                context.verify_mode = ssl.CERT_REQUIRED
+                context.load_verify_locations(authority.authority)
+            self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
+        scheme = "https" if authority else "http"
+        self.url = f"{scheme}://127.0.0.1:{self._server.server_address[1]}/metrics"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def stop(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+
+def text(
+    body: bytes, kind: str = "application/openmetrics-text", status: int = 200
+) -> Callable[[BaseHTTPRequestHandler], None]:
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(status)
+        handler.send_header("Content-Type", kind)
+        handler.send_header("Content-Length", str(len(body)))
+        handler.end_headers()
+        handler.wfile.write(body)
+
+    return answer
+
+
+def endless(piece: bytes, wait_s: float) -> Callable[[BaseHTTPRequestHandler], None]:
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Type", "text/plain")
+        handler.end_headers()
+        while True:
+            handler.wfile.write(piece)
+            time.sleep(wait_s)
+
+    return answer
+
+
+@pytest.fixture
+def target() -> Iterator[Target]:
+    running = Target()
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def broker(monkeypatch: pytest.MonkeyPatch) -> Broker:
+    return Broker.used_by_agents(monkeypatch)
+
+
+StartAgent = Callable[..., AbstractContextManager[Metrics]]
+
+
+@pytest.fixture
+def agent(tmp_path: Path) -> StartAgent:
+    """Return what runs an agent that scrapes the named addresses within `with`, in a thread, and gives its metrics."""
+
+    @contextmanager
+    def running(interval_s: float = 1, timeout_s: float = 1, **urls: Any) -> Iterator[Metrics]:
+        sources = [
+            {
+                "kind": "openmetrics",
+                "name": name,
+                "system": "LNX1",
+                "connection": url if isinstance(url, dict) else {"url": url},
+                "interval_s": interval_s,
+                "timeout_s": timeout_s,
+            }
+            for name, url in urls.items()
+        ]
+        config = {"agent_id": "a", "kafka": {"bootstrap": "b"}, "sources": sources}
+        (tmp_path / "agent.yaml").write_text(yaml.safe_dump(config))
+        stop, systems = Event(), load(tmp_path / "agent.yaml").systems
+        runner = Runner(Publisher(Kafka(bootstrap="b"), "a", stop), "a", Commit(), stop, systems=systems)
+        thread = Thread(target=runner.run, args=([], 0.02))
+        thread.start()
+        try:
+            yield runner.metrics
+        finally:
+            stop.set()
+            thread.join(10)
+
+    return running
+
+
+def values(broker: Broker, counter: str, section: str = "node") -> list[float]:
+    rows = (row for row in broker.rows("a") if row["dataset"] == "counter")
+    return [row["value"] for row in rows if row["counter"] == counter and row["section"] == section]
+
+
+def rejects(broker: Broker, reason: str = "unreadable") -> list[str]:
+    return [r["detail"] for r in broker.rows("a") if r["dataset"] == "quality" and r["reason"] == reason]
+
+
+def shared(broker: Broker) -> list[dict[str, Any]]:
+    """Return the rows of all processors that have shares."""
+    return [row for row in broker.rows("a") if row.get("engine") == "all" and "user_pct" in row]
+
+
+def test_a_real_node_exporter_fills_the_datasets_of_its_figures(broker: Broker, agent: StartAgent) -> None:
+    program = shutil.which("prometheus-node-exporter")
+    assert program, "there is no prometheus-node-exporter: make node_exporter"
+    (port,) = free_ports(1)
+    exporter = subprocess.Popen([program, f"--web.listen-address=127.0.0.1:{port}"], stderr=subprocess.DEVNULL)
+    try:
+        with agent(node=f"http://127.0.0.1:{port}/metrics"):
+            until(lambda: len(shared(broker)) >= 2)  # the first interval may be shorter
+    finally:
+        exporter.terminate()
+        exporter.wait(10)
+    rows = broker.rows("a")
+    assert {"system_cpu", "disk", "link", "pool", "counter", "config"} <= {row["dataset"] for row in rows}
+    cpu = shared(broker)[-1]
+    shares = [cpu[name] for name in ("user_pct", "sys_pct", "wait_pct", "idle_pct", "steal_pct")]
+    assert sum(shares) == pytest.approx(100, abs=0.1)
+    pool = next(row for row in rows if row["dataset"] == "pool")
+    memory_kb = int(Path("/proc/meminfo").read_text().split()[1])
+    assert pool["size_mb"] == pytest.approx(memory_kb / 1024)
+    assert 0 < cpu["interval_s"] < 60
+    assert rejects(broker) == []
+
+
+def test_each_answer_is_published_once_though_commits_are_lost(
+    target: Target, broker: Broker, agent: StartAgent
+) -> None:
+    broker.lose = lambda number: number % 3 == 0
+    count = iter(range(1, 1000))
+    target.answer = lambda handler: text(b"# TYPE n gauge\nn %d\n" % next(count), "text/plain")(handler)
+    with agent(node=target.url):
+        until(lambda: len(values(broker, "n")) >= 4)
+    found = values(broker, "n")
+    assert found == [float(n) for n in range(1, len(found) + 1)]
+    assert values(broker, "up") == [1.0] * len(found)
+
+
+def test_a_target_that_is_away_is_down_and_delays_no_other(target: Target, broker: Broker, agent: StartAgent) -> None:
+    (port,) = free_ports(1)
+    with agent(away=f"http://127.0.0.1:{port}/metrics", node=target.url):
+        until(lambda: len(values(broker, "up", "away")) >= 2 and len(values(broker, "jobs_total")) >= 2)
+    assert set(values(broker, "up", "away")) == {0.0}
+    assert set(values(broker, "up")) == {1.0}
+
+
+@pytest.mark.parametrize("piece", [b"", b"# HELP drip A line.\n"])
+def test_an_answer_without_an_end_is_given_up(target: Target, broker: Broker, agent: StartAgent, piece: bytes) -> None:
+    target.answer = endless(piece, 0.05)
+    with agent(node=target.url, timeout_s=0.5):
+        until(lambda: 0.0 in values(broker, "up"))
+        target.answer = text(UP)
+        until(lambda: values(broker, "jobs_total"))
+
+
+@pytest.mark.parametrize(
+    ("answer", "reported"),
+    [
+        (text(b"<html>", "text/html"), "expected application/openmetrics-text or text/plain, found text/html"),
+        (text(b"", status=404), "/metrics: HTTP 404 Not Found"),
+        (text(b""), "/metrics: the answer is empty"),
+    ],
+)
+def test_what_is_no_exposition_is_reported_once(
+    target: Target, broker: Broker, agent: StartAgent, answer: Any, reported: str
+) -> None:
+    target.answer = answer
+    with agent(node=target.url):
+        until(lambda: len(values(broker, "up")) >= 3)
+    (reject,) = rejects(broker)
+    assert reported in reject
+    assert set(values(broker, "up")) == {0.0}
+
+
+def test_a_million_series_cost_the_families_beyond_the_limit(target: Target, broker: Broker, agent: StartAgent) -> None:
+    many = b"".join(b'm{id="%d"} 1\n' % n for n in range(1_000_000))
+    target.answer = text(b"# TYPE first gauge\nfirst 1\n# TYPE m gauge\n" + many, "text/plain")
+    with agent(node=target.url, interval_s=30, timeout_s=30):
+        until(lambda: rejects(broker, "out_of_range"))
+    refused = rejects(broker, "out_of_range")
+    assert sum(int(detail.split()[0]) for detail in refused[:2]) == 1_000_000
+    assert set(values(broker, "first")) == {1.0}
+    assert values(broker, "m") == []
+
+
+def test_a_token_is_sent_over_tls_and_one_that_is_refused_is_not_sent_again(
+    broker: Broker, agent: StartAgent, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    authority = Authority(tmp_path / "authority")
+    secured = Target(authority, asks_certificate=True)
+    secured.answer = text(b"", status=401)
+    (tmp_path / "token").write_text("hunter2\n")
+    connection = {"url": secured.url, "ca": str(authority.authority), "token": {"file": "token"}}
+    connection |= {"certificate": str(authority.certificate), "key": str(authority.key)}
+    try:
+        with agent(node=connection):
+            until(lambda: secured.requested and values(broker, "up"))
+            secured.answer = text(UP)
+            (tmp_path / "token").write_text("another\n")
+            until(lambda: values(broker, "jobs_total"))
+    finally:
+        secured.stop()
+    sent = [request["Authorization"] for request in secured.requested]
+    assert sent.count("Bearer hunter2") == 1
+    assert "Bearer another" in sent
+    assert "hunter2" not in str(broker.rows("a")) + "".join(capsys.readouterr())
+
+
+def test_the_mapping_names_every_metric_that_an_exporter_fills_a_column_with() -> None:
+    mapping = mappings()["openmetrics"]
+    for exporter in exporters():
+        for dataset, rows in exporter.rows.items():
+            filled = {column: (*by.metrics, *by.grew) for column, by in rows.columns.items()}
+            filled |= dict.fromkeys(rows.shares.columns, (rows.shares.metric,)) if rows.shares else {}
+            for column, metrics in filled.items():
+                assert all(metric in mapping[dataset][column] for metric in metrics), (exporter.exporter, column)
+
+
+WRONG = """\
+agent_id: a
+kafka: {bootstrap: b}
+sources:
+  - kind: openmetrics
+    name: node
+    system: S
+    connection: {url: "http://h:9100/metrics", token: {env: T}}
+  - kind: openmetrics
+    name: slow
+    system: S
+    connection: {url: "http://h:9100/metrics?x=1", key: k.pem}
+    interval_s: 0.1
+  - kind: openmetrics
+    name: late
+    system: S
+    connection: {url: "http://h:9100/metrics"}
+    timeout_s: 20
+"""
+
+
+def test_every_mistake_is_named_with_its_line() -> None:
+    found = check(WRONG)
+    assert not isinstance(found, Config)
+    mistakes = {(m.line, m.where): m.what for m in sorted(found)}
+    assert list(mistakes) == [
+        (7, "sources[0].connection.url"),
+        (11, "sources[1].connection.url"),
+        (12, "sources[1].interval_s"),
+        (17, "sources[2].timeout_s"),
+    ]
+    assert "use https:" in mistakes[7, "sources[0].connection.url"]
