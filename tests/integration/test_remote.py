@@ -325,14 +325,6 @@ def test_a_web_server_is_read_over_tls_whose_certificate_is_checked(tmp_path: Pa
             thread.join()
 
 
-@pytest.mark.parametrize("shape", ["--records", "--summary"])
-def test_standard_input_is_a_file_like_any_other(shape: str) -> None:
-    piped = run("look", shape, "-", stdin=SAMPLE.read_bytes())
-    named = run("look", shape, SAMPLE)
-    assert piped.returncode == named.returncode == 0, piped.stderr.decode()
-    assert piped.stdout.splitlines()[1:] == named.stdout.splitlines()[1:]
-
-
 def test_a_password_in_an_address_is_refused(tmp_path: Path) -> None:
     done = run("fetch", "sftp://me:secret@host.example/perf", "--to", tmp_path)
     assert done.returncode == 2

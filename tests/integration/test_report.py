@@ -186,12 +186,6 @@ def test_a_system_that_is_not_there_is_named(report: Run, tmp_path: Path) -> Non
     assert not (tmp_path / "charts").exists()
 
 
-def test_one_interval_is_drawn(report: Run, tmp_path: Path) -> None:
-    arguments = ("--from", "2026-05-04T08:14:00", "--to", "2026-05-04T08:16:00", "--out", tmp_path, "--no-pictures")
-    assert report(*arguments).exit_code == 0
-    assert len(charts_of(tmp_path)["logical_io"]["points"]) == 1
-
-
 def test_another_grouping_is_chosen(report: Run, tmp_path: Path) -> None:
     assert report(*RANGE, "--set", "grouping=user", "--out", tmp_path, "--no-pictures").exit_code == 0
     assert "logical_io_by_group" not in charts_of(tmp_path)

@@ -85,18 +85,6 @@ def test_a_log_of_db2_is_counted_without_figures_that_it_does_not_have(tmp_path:
     assert "None" not in shown
 
 
-def test_a_file_of_two_systems_has_a_summary_of_each(tmp_path: Path) -> None:
-    path = tmp_path / "log.csv"
-    head = "time_utc,sysid,ssid,QJSTCIWR"
-    path.write_text(f"{head}\n2025-11-21T01:00:00Z,SYS1,DBP1,1\n2025-11-21T01:05:00Z,SYS2,DBP2,2\n")
-    run = counterflow("look", "--summary", "--json", path)
-    found = [json.loads(line) for line in run.stdout.splitlines()]
-    assert [(s["system"], s["end"], s["snapshots"]) for s in found] == [
-        ("SYS1", "2025-11-21T01:00:00Z", 1),
-        ("SYS2", "2025-11-21T01:05:00Z", 1),
-    ]
-
-
 def test_the_memory_of_a_system_is_that_of_all_its_pools(tmp_path: Path) -> None:
     """IBM i reports pools: *MACHINE has 512.5 MB, *BASE 4,096 MB; what is free it does not report."""
     path = golden("ibmi_tables/memory_pool").written(tmp_path)
@@ -136,18 +124,6 @@ def test_a_recording_that_has_not_begun_has_no_interval(tmp_path: Path) -> None:
     run = counterflow("look", "--summary", path)
     assert "no snapshot" in run.stdout
     assert "None" not in run.stdout
-
-
-def test_local_times_are_of_the_zone_given() -> None:
-    figures = summary(RECORDINGS / "linux_16n_plain.nmon", "--zone", "America/New_York", "--system", "elsewhere")
-    assert figures["start"] == "2026-11-21T06:41:19Z"
-    assert figures["system"] == "elsewhere"
-
-
-def test_an_unknown_zone_is_named() -> None:
-    run = counterflow("look", "--summary", "--zone", "Mars/Olympus", RECORDINGS / "linux_16n_plain.nmon")
-    assert run.returncode == 2
-    assert "Mars/Olympus" in run.stderr
 
 
 def test_every_bad_file_is_named_and_the_good_one_is_read(tmp_path: Path) -> None:
