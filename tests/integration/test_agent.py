@@ -238,21 +238,6 @@ def test_checkpoints_are_read_up_to_their_end_at_the_beginning(broker: StackSett
     assert f"{name}/later" not in keys
 
 
-def test_sigterm_in_the_middle_of_a_file_stops_at_a_commit(broker: StackSettings, name: str, tmp_path: Path) -> None:
-    recording = Recording(tmp_path / "old.nmon", disks=20)
-    recording.append(2500)
-    quick = {"follow": False, "settle_s": 0}
-    with Agent(tmp_path, broker, name, **quick, commit={"records": 100}) as agent:
-        until(lambda: '"reading"' in agent.log.read_text(), agent.log)
-        agent.stop()
-    (checkpoint,) = committed(broker, name).files.values()
-    assert 0 < checkpoint.position.byte_offset < recording.path.stat().st_size
-    with Agent(tmp_path, broker, name, **quick) as agent:
-        until(is_read(broker, name, recording.path), agent.log)
-        agent.stop()
-    assert_exactly_once(published(broker, name), recording.path)
-
-
 def test_what_cannot_be_read_is_reported_and_the_others_go_on(broker: StackSettings, name: str, tmp_path: Path) -> None:
     good = Recording(tmp_path / "good.nmon")
     good.append(3)

@@ -71,23 +71,6 @@ def test_no_port_answers_without_the_certificate_of_the_stack(flink: StackSettin
         assert plain is None or plain.startswith(b"HTTP/1.1 301"), "sent to https"
 
 
-@pytest.mark.parametrize(("method", "path"), [("GET", "/jobs/overview"), ("POST", "/jars/upload"), ("POST", "/jobs")])
-def test_another_process_can_neither_list_nor_upload_nor_submit(
-    flink: StackSettings, another: Path, method: str, path: str
-) -> None:
-    for url, verify in (
-        (flink.flink_url.replace("https:", "http:"), True),
-        (flink.flink_url, context(flink.flink_certificate, None)),
-        (flink.flink_url, context(flink.flink_certificate, another)),
-    ):
-        with httpx.Client(base_url=url, verify=verify, trust_env=False, timeout=5) as stranger:
-            try:
-                answer = stranger.request(method, path, content=b"{}")
-            except httpx.TransportError:
-                continue
-            assert answer.status_code == httpx.codes.MOVED_PERMANENTLY
-
-
 def test_the_stack_is_served_and_trusts_no_other_server(flink: StackSettings, another: Path) -> None:
     with rest.client(flink.flink_url, flink.flink_certificate, timeout_s=20) as client:
         assert client.get("/jobs/overview").raise_for_status().json().keys() == {"jobs"}

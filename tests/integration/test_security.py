@@ -221,17 +221,6 @@ def test_a_user_of_clickhouse_does_its_own_work_alone(line: StackSettings, user:
     assert refusal(line, user, sql) == code
 
 
-def test_the_broker_and_the_engine_listen_on_their_own_ports_alone(line: StackSettings) -> None:
-    expected = {
-        "kafka": {line.kafka_port, line.kafka_controller_port},
-        "clickhouse": {line.clickhouse_port, line.clickhouse_plain_port},
-    }
-    for part, ports in expected.items():
-        found = psutil.Process(supervision.states(line)[part].pid).net_connections("inet")
-        assert {c.laddr.port for c in found if c.status == psutil.CONN_LISTEN} == ports
-        assert {c.laddr.ip.removeprefix("::ffff:") for c in found if c.status == psutil.CONN_LISTEN} == {"127.0.0.1"}
-
-
 def test_a_password_is_changed_by_removing_its_file(line: StackSettings) -> None:
     before, old = line.kafka("agent").client, line.clickhouse_password("reader")
     for part, name in (("kafka", "kafka-agent"), ("clickhouse", "clickhouse-reader")):

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import collections
 import itertools
-import os
 import random
 import re
-import signal
 import sys
 import time
 from collections.abc import Callable
@@ -20,7 +18,6 @@ import yaml
 
 from counterflow.collectors.agent.checkpoint import StreamId
 from counterflow.schemas.definition import topics
-from counterflow.stack import lifecycle, supervision
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.support.agents import AgentProcess, Rows, committed, scrape
@@ -209,25 +206,6 @@ def test_two_systems_in_one_agent_and_one_that_refuses_stops_nobody(
         agent.stop()
     again = [row for row in published(broker, name)[len(rows) :] if "COLLECTION_SERVICES_INFO" not in repr(row)]
     assert again == []  # what was reported once is not reported again
-
-
-def test_an_answer_outlives_a_broker_that_goes_and_comes_back(broker: StackSettings, name: str, tmp_path: Path) -> None:
-    system = System(tmp_path / "prod01")
-    system.member("QAPMPOOLB", "Q320000000", pool_rows(1, 3, day=20))
-    system.active("Q320000000")
-    with Agent(tmp_path, broker, name, system) as agent:
-        until(has_read(broker, name, system, "Q320000000", 3), agent.log)
-        os.kill(supervision.states(broker)["kafka"].pid, signal.SIGSTOP)  # in the middle of a transaction
-        system.add("QPFRDATA", "QAPMPOOLB(Q320000000)", *pool_rows(4, 30, day=20))
-        time.sleep(2)
-        os.kill(supervision.states(broker)["kafka"].pid, signal.SIGCONT)
-        supervision.stop(broker, "kafka")
-        system.add("QPFRDATA", "QAPMPOOLB(Q320000000)", *pool_rows(31, 60, day=20))
-        until(lambda: "waiting for the broker" in agent.log.read_text(), agent.log)
-        lifecycle.start(broker, "kafka")
-        until(has_read(broker, name, system, "Q320000000", 60), agent.log)
-        agent.stop()
-    assert pools(published(broker, name), system) == expected((20, 60))
 
 
 @pytest.mark.parametrize("password", ["hunter2-is-wrong", PASSWORD])
