@@ -8,7 +8,6 @@ import re
 import shutil
 import warnings
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +33,6 @@ from counterflow.dashboards.definition import (
 from tests.support.board_check import check, prometheus_panels
 from tests.support.metrics import published
 
-MOMENTS = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC)
 PANELS = Path(__file__).parent / "panels"
 BOARD = Board(
     uid="cf-test",
@@ -240,38 +238,6 @@ def test_what_a_board_names_must_be_there(folder: Path) -> None:
     (folder / "charts/nowhere.yaml").write_text((folder / "charts/busy.yaml").read_text())
     definition.charts.cache_clear()
     assert "the chart `nowhere` is on no board: put it on one, or remove it" in definition.mistakes()
-
-
-def test_a_mistake_in_a_family_names_its_chart(folder: Path) -> None:
-    written = yaml.safe_load((folder / "charts/busy.yaml").read_text())
-    family = {**written, "charts": {"good": {"figure": "one"}, "bad": {"figure": "two", "unit": "parsec"}}}
-    (folder / "charts/both.yaml").write_text(yaml.safe_dump(family))
-    definition.charts.cache_clear()
-    with pytest.raises(CounterflowError, match=r"charts/both\.yaml: bad: unit: "):
-        definition.charts()
-
-
-def test_a_family_is_one_panel_and_each_query_has_its_own_unit() -> None:
-    """A query has rows where the menu names it; the first also where the menu names none of its family."""
-    made = dashboard(boards()["cf-linux"])
-    [menu] = [one for one in made["templating"]["list"] if one["name"] == "figure"]
-    assert [one["value"] for one in menu["options"]][:5] == ["all paging", "paging space", "scans", "faults", "busy"]
-    [gpus] = [one for row in made["panels"] for one in row.get("panels", ()) if one["title"] == "GPUs"]
-    units = {
-        override["matcher"]["options"]: {one["id"]: one["value"] for one in override["properties"]}["unit"]
-        for override in gpus["fieldConfig"]["overrides"]
-        if override["matcher"]["id"] == "byFrameRefID"
-    }
-    assert units == {"A": "percent", "B": "mbytes", "C": "watt", "D": "celsius", "E": "suffix:MHz"}
-    condition = re.compile(r"\$\{figure:singlequote\} ([^$]*) AND \$__timeFilter")
-    first, *others = (set(condition.findall(one["rawSql"])) for one in gpus["targets"])
-    assert first == {"NOT IN ('memory', 'power', 'temperature', 'clock')"}
-    assert others == [{"= 'memory'"}, {"= 'power'"}, {"= 'temperature'"}, {"= 'clock'"}]
-
-
-def test_a_board_with_a_family_needs_its_menu() -> None:
-    board = boards()["cf-linux"].model_copy(update={"variables": ("system",)})
-    assert "the family `linux_gpu` needs the variable `figure`" in definition._unknown_names(board)
 
 
 def test_every_board_links_to_every_other_in_the_order_of_work() -> None:

@@ -172,11 +172,6 @@ def test_a_certificate_of_another_authority_is_refused_before_the_password_is_se
     assert dds.passwords == [PASSWORD]
 
 
-def test_a_certificate_for_another_name_is_refused(dds: Dds, session: OpenSession) -> None:
-    with pytest.raises(SessionError, match="CERTIFICATE_VERIFY_FAILED"):
-        session(url=dds.url.replace("127.0.0.1", "localhost")).open()
-
-
 @pytest.mark.parametrize("extension", ["", ".xml"])
 def test_a_dds_has_its_paths_with_or_without_an_extension(dds: Dds, session: OpenSession, extension: str) -> None:
     dds.extension = extension
@@ -218,15 +213,6 @@ def test_an_answer_that_is_not_json_is_reported_once(dds: Dds, session: OpenSess
     assert list(report.read(client)) == []
     dds.content_type = "application/json"
     assert [bool(batch.body) for batch in report.read(client)] == [True]
-
-
-def test_a_report_that_the_dds_does_not_have_is_requested_rarely(dds: Dds, session: OpenSession) -> None:
-    client, report = session(), Report("PCIE", "SYS1", 60, None)
-    client.open()
-    dds.status = 403
-    assert report.interval_s == 30
-    assert [bool(batch.trouble) for batch in report.read(client)] == [True]
-    assert report.interval_s == 3600
 
 
 def test_the_interval_is_what_the_dds_reports(dds: Dds, session: OpenSession) -> None:

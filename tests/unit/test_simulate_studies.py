@@ -5,14 +5,11 @@ The figures: tests/e2e/test_studies.py, through the whole line.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 import yaml
-from click.testing import CliRunner
 
-from counterflow.cli import cli
 from counterflow.simulate import cases, simulate
 from tests.support.simulated import during, read, total
 
@@ -30,13 +27,6 @@ def test_the_site_file_knows_every_run_and_ceiling() -> None:
                 == (run.system, "log_ceiling", f"DBP1/{run.path}", "ceiling_mb_s")}  # fmt: skip
         newest = max(ts for ts in ceilings if ts <= begin)
         assert float(ceilings[newest]) == run.ceiling_mb_s, run.name
-
-
-def test_the_command_separates_printed_figures_from_implied_ones(tmp_path: Path) -> None:
-    run = CliRunner().invoke(cli, ["study", "simulate", "zhyperlink", "--out", str(tmp_path), "--json"])
-    first = json.loads(run.output)["runs"][0]
-    assert first["published"] == {"gcp_ms": "0.42", "ziip_ms": "0.63", "elapsed_h": "5.85"}
-    assert set(first["implied"]) == {"log_mb_s", "accounts_m_h", "gcp_pct", "ziip_pct"}
 
 
 def test_what_is_published_is_applied() -> None:
