@@ -268,23 +268,6 @@ def test_what_cannot_be_read_is_reported_and_the_others_go_on(broker: StackSetti
     (tmp_path / "locked").chmod(0o700)
 
 
-def test_what_lies_beside_recordings_is_noted_and_kept_and_no_failure(
-    broker: StackSettings, name: str, tmp_path: Path
-) -> None:
-    recording, about = Recording(tmp_path / "good.nmon"), tmp_path / "README.md"
-    recording.append(3)
-    about.write_text("our box\n")
-    result = publish(broker, name, tmp_path)
-    assert result.returncode == 0, result.stderr
-    assert orjson.loads(result.stdout)["failures"] == {}
-    assert f"note: {about} is no recording\n" in result.stderr
-    rows = published(broker, name)
-    assert_exactly_once(rows, recording.path)
-    assert [row["origin"] for row in rows if row["dataset"] == "deadletter"] == [f"{about}:0"]
-    named = publish(broker, f"{name}-named", about)
-    assert (named.returncode, orjson.loads(named.stdout)["failures"]) == (1, {str(about): advised(about)})
-
-
 def test_metrics_report_what_was_committed_and_memory_is_bounded(
     broker: StackSettings, name: str, tmp_path: Path
 ) -> None:

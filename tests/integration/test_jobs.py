@@ -317,8 +317,6 @@ def test_what_flink_refuses_is_reported_in_one_sentence(flink: StackSettings) ->
     )
     with pytest.raises(Exception, match=r"Flink rejected io_mix-40: .*no_such_column"):
         line.submit([wrong])
-    with pytest.raises(Exception, match=r"Flink rejected io_mix-40: .*no_such_column"):
-        submission.watch(line.cluster, print, jobs=[wrong])
 
 
 def clients() -> list[psutil.Process]:

@@ -237,17 +237,6 @@ def test_every_value_is_found_by_the_name_of_its_metric(lander: ClickHouse) -> N
     assert lander.rows(values, {"param_metric": "disk.nothing"}) == []
 
 
-def test_the_rollup_names_a_counter_by_section_and_qualifies_a_link_by_type(lander: ClickHouse) -> None:
-    insert(lander, "counter", published(1, section="JFSFILE", instance="/var", counter="used_pct", value=80))
-    insert(lander, "link", published(2, link="eth0", link_type="interface", out_kb=5))
-    refresh(lander)
-    rows = lander.rows("SELECT metric, instance, total FROM counterflow.metric_hour ORDER BY metric")
-    assert rows == [
-        {"metric": "counter.JFSFILE.used_pct", "instance": "/var", "total": 80},
-        {"metric": "link.out_kb", "instance": "interface/eth0", "total": 5},
-    ]
-
-
 def test_a_result_of_fewer_rows_than_published_is_provisional_until_it_is_whole(lander: ClickHouse) -> None:
     later = "2026-11-20T10:00:30Z"
     insert(
