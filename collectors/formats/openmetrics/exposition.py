@@ -14,6 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families as read_clas
 
 from counterflow.collectors.records import Reason, Reject
 from counterflow.collectors.text.codepages import text
+from counterflow.collectors.text.labels import joined
 from counterflow.collectors.text.lines import KEPT_BYTES, Line
 
 MOST_SAMPLES = 20_000
@@ -53,7 +54,7 @@ class Metric(NamedTuple):
     @property
     def instance(self) -> str:
         """Its labels in the order of their names, as an exposition writes them."""
-        return ",".join(f'{name}="{_escaped(value)}"' for name, value in sorted(self.labels.items()))
+        return joined(self.labels)
 
     @property
     def series(self) -> str:
@@ -145,10 +146,6 @@ def _unit(name: str, stated: str) -> str | None:
 def is_number(metric: Metric) -> bool:
     """Return whether a sample has a value: NaN means that it has none; limits of 2^63 and more, that there is none."""
     return abs(metric.value) < 2.0**63
-
-
-def _escaped(value: str) -> str:
-    return value.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\"")
 
 
 def _refused(block: Sequence[Line], reason: Reason, detail: str) -> Reject:
