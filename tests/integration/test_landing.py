@@ -25,7 +25,7 @@ from confluent_kafka import Producer
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.collectors.agent.publish import publish_files
 from counterflow.pipelines.landing.rollups import refresh
-from counterflow.schemas.definition import Dataset, datasets, topics
+from counterflow.schemas.definition import Dataset, datasets, published, topics
 from counterflow.schemas.migrations import migrate
 from counterflow.stack import supervision
 from counterflow.stack.kafka import create_topics
@@ -505,6 +505,30 @@ def test_a_wrong_value_of_any_type_holds_up_nobody(line: StackSettings, agent: s
     refused = int(answer(line, letters, agent)["n"])
     assert refused > len(columns)
     assert int(answer(line, ledger, agent)["n"]) + refused == len(rows)
+
+
+def test_a_wrong_value_of_the_envelope_holds_up_nobody(line: StackSettings, agent: str) -> None:
+    wrong = [None, True, 7.0, -1, 2**63, "", "7", [], {}, "\x00"]
+    row = record(agent, 0)
+    names = [name for name in row if name not in datasets()["disk"].columns]
+    publish(
+        line, agent, [framed({**row, "disk": f"{n}", name: value}) for n, value in enumerate(wrong) for name in names]
+    )
+    publish(line, agent, records(agent, 1, 5))
+    land(line)
+    sql = "SELECT uniqExact(seq) AS n FROM counterflow.disk WHERE agent_id = {agent:String} AND seq BETWEEN 1 AND 4"
+    assert answer(line, sql, agent)["n"] == 4
+
+
+def test_every_dataset_lands_in_its_table(line: StackSettings, agent: str) -> None:
+    for dataset in published().values():
+        row = row_of(dataset, agent)
+        message = framed(row, dataset=dataset.dataset) if dataset.role == "counter" else orjson.dumps(row)
+        publish(line, agent, [message], topic=dataset.topic)
+    land(line)
+    for name in published():
+        found = answer(line, f"SELECT count() AS n FROM counterflow.{name} WHERE system = {{agent:String}}", agent)
+        assert found["n"] == 1, name
 
 
 def test_sigterm_ends_the_insert_and_exits_0(line: StackSettings, agent: str) -> None:

@@ -77,18 +77,6 @@ def test_the_idoctor_chart_is_drawn_in_its_colours(page: Page) -> None:
     assert sorted(page.evaluate(fills)) == sorted(looks().colours[kind] for kind in kinds)
 
 
-def test_a_legend_shows_one_series_alone(page: Page) -> None:
-    bars = "document.querySelectorAll('#chart-logical_io .mark-rect path[fill=\"#E02F44\"]').length"
-    every = "document.querySelectorAll('#chart-logical_io .mark-rect path').length"
-    only, before = page.evaluate(bars), page.evaluate(every)
-    assert 0 < only < before
-    click = "document.querySelector('#chart-logical_io .legend button').click(), " + SOON
-    page.evaluate(click)
-    assert page.evaluate(every) == only
-    page.evaluate(click)
-    assert page.evaluate(every) == before
-
-
 def test_pointing_at_a_chart_reads_every_series_and_marks_the_moment_in_the_others(page: Page) -> None:
     """The made-up series have one value an interval of a quarter of an hour; the fifth ends at 09:15."""
     shown = page.evaluate("""(() => {

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.golden.cases import golden
 from tests.support.command_line import run as run_command
 from tests.support.recordings import RECORDINGS
 
@@ -83,23 +82,6 @@ def test_a_log_of_db2_is_counted_without_figures_that_it_does_not_have(tmp_path:
     assert "db_log 2" in shown
     assert "CPU" not in shown
     assert "None" not in shown
-
-
-def test_the_memory_of_a_system_is_that_of_all_its_pools(tmp_path: Path) -> None:
-    """IBM i reports pools: *MACHINE has 512.5 MB, *BASE 4,096 MB; what is free it does not report."""
-    path = golden("ibmi_tables/memory_pool").written(tmp_path)
-    figures = summary(path, "--system", "PROD01")
-    assert (figures["memory_mb"], figures["memory_used_mb_avg"]) == (4608.5, None)
-
-
-def test_a_file_that_counts_no_traffic_has_no_row_of_it(tmp_path: Path) -> None:
-    """Ports of a Db2 Mirror have states alone; nothing is summed, so nothing is shown."""
-    path = golden("ibmi_tables/nrg_link_info").written(tmp_path)
-    figures = summary(path, "--system", "PROD01")
-    assert dict(figures["records"])["link"] > 0  # type: ignore[call-overload]
-    assert figures["network"] == []
-    assert "network" not in counterflow("look", "--summary", "--system", "PROD01", path).stdout
-    assert "network" in counterflow("look", "--summary", RECORDINGS / "linux_16n_plain.nmon").stdout
 
 
 def test_a_name_of_a_file_that_is_not_unicode_is_written_out(tmp_path: Path) -> None:

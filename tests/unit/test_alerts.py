@@ -177,6 +177,10 @@ def test_a_flink_that_is_gone_is_exported_as_down_without_jobs() -> None:
     assert families(Jobs("http://127.0.0.1:9")) == {"counterflow_flink_up": {(): 0}}
 
 
+def test_jobs_are_looked_for_on_every_cluster(flink: str) -> None:
+    assert families(Jobs("http://127.0.0.1:9", flink)) == families(Jobs(flink))
+
+
 def test_each_metric_that_a_rule_names_is_exported_by_some_part() -> None:
     assert not any(alerting.unpublished(published()).values())
     without = published() - {"counterflow_lander_lag"}
@@ -196,6 +200,14 @@ def test_grafana_takes_what_is_provisioned() -> None:
         assert (query["model"]["format"], condition["model"]["expression"], rule["condition"]) == (1, "A", "C")
         assert "${" not in query["model"]["rawSql"], "an alert knows no variables"
         assert " AS Value" in query["model"]["rawSql"]
+
+
+@pytest.mark.parametrize(
+    ("limit", "evaluator"),
+    [({"above": 10}, {"type": "gt", "params": [10]}), ({"below": 0.5}, {"type": "lt", "params": [0.5]})],
+)
+def test_an_alert_fires_above_a_limit_or_below_one(limit: dict[str, float], evaluator: dict[str, Any]) -> None:
+    assert alerting.Sql(sql="SELECT 1 AS Value", description="x", **limit).evaluator == evaluator
 
 
 @pytest.mark.parametrize("limits", [{}, {"above": 1.0, "below": 0.0}])

@@ -118,6 +118,14 @@ def test_a_short_name_is_replaced_in_the_name_of_its_file(tmp_path: Path, name: 
     assert len(file.name) == len(f"001-{name}")
 
 
+def test_a_name_with_underscores_is_found_within_longer_words(tmp_path: Path) -> None:
+    source = tmp_path / "prod_db_1_260101.nmon"
+    text = PLAIN.read_text().replace("AAA,host,vm", "AAA,host,prod_db_1")
+    source.write_text(f"{text}BBBP,900,lparstat,copy of prod_db_1_old\n")
+    [file] = bundled(tmp_path, source)
+    assert "prod_db" not in file.read_text() + file.name
+
+
 def test_every_notation_of_an_address_is_replaced(tmp_path: Path) -> None:
     addresses = ("2001:db8::1", "fe80::a9:1234", "2001:DB8:0:1:2:3:4:5", "2001:db8:0:1::25", "192.168.101.102")
     others = ("10:20:30", "::1", "127.0.0.1", "10:20:30:123", "AAA::x")
@@ -244,22 +252,6 @@ def test_columns_that_no_dataset_has_hold_names_too(
     assert file.read_text().splitlines()[0] == f"SAMPLE_TIME,{header}"
     for special in ("*SYSBAS", "QUSRWRK"):
         assert (special in file.read_text()) == (special in row), "what IBM named stays"
-
-
-@pytest.mark.parametrize(
-    ("case", "name", "kept"),
-    [
-        ("ibmi_tables/qapmconf", "78ABCDE", "0S92E9009"),
-        ("ibmi_tables/qapmeth", "ETHLINE", "CMN08"),
-        ("ibmi_tables/hops_netstat_interface_info", "ROCE01", "*LOOPBACK"),
-    ],
-)
-def test_names_of_ibm_stay_beside_those_of_the_site(tmp_path: Path, case: str, name: str, kept: str) -> None:
-    source = golden(case).written(tmp_path)
-    assert name in source.read_text()
-    [file] = bundled(tmp_path, source, "--system", "SYSA")
-    assert name not in file.read_text()
-    assert kept in file.read_text()
 
 
 def test_a_name_in_a_row_that_is_refused_is_replaced(tmp_path: Path) -> None:

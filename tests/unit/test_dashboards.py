@@ -149,15 +149,6 @@ def test_the_sql_of_each_alert_is_checked() -> None:
     assert wrong == {f"cf-{alert.name}" for alert in alerts().values() if alert.grafana}
 
 
-def test_a_board_without_prometheus_knows_no_other_data_source() -> None:
-    sources = {
-        uid: [one["query"] for one in dashboard(board)["templating"]["list"] if one["type"] == "datasource"]
-        for uid, board in boards().items()
-    }
-    assert sources.pop("cf-pipeline") == ["grafana-clickhouse-datasource", "prometheus"]
-    assert {tuple(queries) for queries in sources.values()} == {("grafana-clickhouse-datasource",)}
-
-
 @pytest.mark.parametrize(
     ("sql", "expected"),
     [

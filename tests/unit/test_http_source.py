@@ -172,6 +172,11 @@ def test_a_certificate_of_another_authority_is_refused_before_the_password_is_se
     assert dds.passwords == [PASSWORD]
 
 
+def test_a_certificate_for_another_name_is_refused(dds: Dds, session: OpenSession) -> None:
+    with pytest.raises(SessionError, match="CERTIFICATE_VERIFY_FAILED"):
+        session(url=dds.url.replace("127.0.0.1", "localhost")).open()
+
+
 @pytest.mark.parametrize("extension", ["", ".xml"])
 def test_a_dds_has_its_paths_with_or_without_an_extension(dds: Dds, session: OpenSession, extension: str) -> None:
     dds.extension = extension

@@ -54,17 +54,6 @@ def test_messages_and_rows_are_of_the_size_that_the_tables_imply() -> None:
 # the verdict
 
 
-def test_a_capped_link_loses_packets() -> None:
-    simulation, rows = read("sriov-story")
-    links = [row for row in rows["link"] if row["link_type"] == "rdma_link" and "prev_dropped" in row]
-    by_run = [
-        {system: grown(during(placed, links, system), "dropped") > 0 for system in placed.run.systems}
-        for placed in simulation.runs
-    ]
-    well = dict.fromkeys(("SRIOVA", "SRIOVB", "NEIGHA", "NEIGHB"), False)
-    assert by_run == [well, well, {**well, "SRIOVA": True, "SRIOVB": True}, well]
-
-
 # an end of day
 
 

@@ -610,3 +610,19 @@ def test_a_source_continues_unless_it_is_pointed_at_another_system(live: Live, k
     memory.add(StreamCheckpoint("prod", "PROD01", "NRG_INFO", {"n": number}))
     live.take_back(memory)  # it had been committed, unnoticed
     assert taken[0] not in answers(live)
+
+
+def test_an_answer_is_kept_until_the_commit_after_its_own(live: Live) -> None:
+    memory = Committed()
+    live.start(memory)
+    first = until(lambda: answers(live))
+    live.committed()
+    second = until(lambda: answers(live))
+    live.take_back(memory)  # a broker that went away has forgotten what it had acknowledged
+    again: list[Batch] = []
+    until(lambda: again.extend(answers(live)) or len(again) >= len(first + second))
+    assert again[: len(first + second)] == first + second
+    live.committed()
+    live.committed()
+    live.take_back(memory)
+    assert first[0] not in answers(live)

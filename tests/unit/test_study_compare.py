@@ -201,6 +201,11 @@ def test_a_count_that_goes_backwards_gives_no_rate() -> None:
     assert any("backwards in 1 intervals" in note for note in run.notes)
 
 
+def test_a_run_id_used_twice_is_reported() -> None:
+    run = run_of({"work": work(10, range(1, 5)) + work(10, range(5, 11), run_id="2")})
+    assert any("2 executions" in note for note in run.notes)
+
+
 def test_components_that_are_absent_used_nothing() -> None:
     rows = {
         "work": work(599),

@@ -120,14 +120,6 @@ def test_a_rating_is_of_both_machines_and_of_one_kind(options: tuple[str, ...]) 
     assert (answer.exit_code, "--cpw" in answer.output) == (2, True)
 
 
-def test_both_nodes_are_predicted_from_the_partition_alone(tmp_path: Path) -> None:
-    file = tmp_path / "mix.jsonl"
-    file.write_bytes(orjson.dumps({**ROW, **changing(1), "grouping": "generic_job", "name": "BATCH1"}))
-    found = CliRunner().invoke(cli, ["whatif", "nodes", "--input", str(file)]).exception
-    assert isinstance(found, CounterflowError)
-    assert found.message == "io_mix has no row of the partition"
-
-
 def test_what_is_not_known_is_null_with_its_reason(tmp_path: Path) -> None:
     reasons = {
         name: figure["reason"]
