@@ -29,9 +29,8 @@ from confluent_kafka import Producer
 from counterflow.collectors.agent.checkpoint import messages
 from counterflow.collectors.reading import read_file, unrecognised
 from counterflow.collectors.records import Record
-from counterflow.schemas.definition import CHECKPOINTS, topics
+from counterflow.schemas.definition import CHECKPOINTS
 from counterflow.stack import lifecycle, supervision
-from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.support.agents import AgentProcess, Rows, committed, published, scrape
 from tests.support.ports import free_ports
@@ -39,12 +38,6 @@ from tests.support.waiting import PATIENCE_S, until
 
 _names = itertools.count(1)
 _ENVELOPE = {"agent_id", "seq", "collected_at", "run"}
-
-
-@pytest.fixture(scope="module")
-def broker(kafka: StackSettings) -> StackSettings:
-    create_topics(kafka, topics())
-    return kafka
 
 
 @pytest.fixture

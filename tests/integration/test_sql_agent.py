@@ -17,8 +17,6 @@ import pytest
 import yaml
 
 from counterflow.collectors.agent.checkpoint import StreamId
-from counterflow.schemas.definition import topics
-from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.support.agents import AgentProcess, Rows, committed, scrape
 from tests.support.agents import published as published_by
@@ -36,12 +34,6 @@ from counterflow.cli import main
 main()
 """
 REPOSITORY = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="module")
-def broker(kafka: StackSettings) -> StackSettings:
-    create_topics(kafka, topics())
-    return kafka
 
 
 @pytest.fixture
