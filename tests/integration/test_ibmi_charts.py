@@ -264,18 +264,6 @@ def test_processor_load_is_one_figure_for_every_recorder(
     assert (row["busy_pct"], row["processors"]) == (busy_pct, processors)
 
 
-@pytest.mark.parametrize("bucket_s", [900, 3600])
-def test_processors_of_the_fleet_are_the_same_by_interval_and_by_hour(client: ClickHouse, bucket_s: int) -> None:
-    rows = drawn(client, "fleet_cpu", bucket_s=bucket_s)
-    assert max(row["Value"] for row in rows if row["series"] == FOUR) == 40
-    [hour] = client.rows(
-        "SELECT ts, sum(busy_pct_s) / sum(seconds) AS mean FROM counterflow.processor_load_1h FINAL"
-        " WHERE system = {system:String} GROUP BY ts",
-        {"param_system": FOUR},
-    )
-    assert hour == {"ts": shown(QUARTERS[-1]), "mean": 25}
-
-
 def test_a_board_of_one_system_begins_with_one_that_has_its_counters(client: ClickHouse) -> None:
     insert(client, "manifest", published(QUARTERS[2], system=THREE, counted="wait", row_count=3))
     counted = published(QUARTERS[2], system="AIX", counted="job", row_count=3)

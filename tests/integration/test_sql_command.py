@@ -97,14 +97,6 @@ def test_each_format_has_every_column(sql: Run) -> None:
     assert len(rows) == 3
 
 
-def test_a_clause_format_is_printed_as_it_comes(sql: Run, terminal: Callable[..., str]) -> None:
-    query = "SELECT 1 AS a, 'x' AS b FORMAT "
-    for options in ((), ("--format", "table"), ("--json",)):
-        assert sql(query + "CSV", *options).stdout == '1,"x"\n'
-    assert sql(query + "Values").stdout == "(1,'x')"
-    assert terminal(80, query + "CSV") == '1,"x"\n'
-
-
 def test_a_stored_query_keeps_its_options_in_each_format(sql: Run) -> None:
     found = sql("busiest_disks", "--system", "A/B", "--from", "2026-01-01 00:00:00")
     assert found.stderr == ""

@@ -69,21 +69,6 @@ def test_an_uncapped_partition_is_warned_of_and_shown_on_fixed_bases() -> None:
     assert sum(c["cpu_s"] for c in top) < sum(consumed) * 300 * 1.05, "commands used more than the partition did"
 
 
-def test_a_log_of_db2_is_counted_without_figures_that_it_does_not_have(tmp_path: Path) -> None:
-    rows = ["time_utc,sysid,ssid,QJSTCIWR", "2025-11-21T01:00:00Z,SYS1,DBP1,100"]
-    path = tmp_path / "log.csv"
-    path.write_text("\n".join([*rows, "2025-11-21T01:01:00Z,SYS1,DBP1,700", ""]))
-    found = summary(path)
-    assert (found["system"], found["snapshots"]) == ("SYS1", 2)
-    assert (found["start"], found["end"]) == ("2025-11-21T01:00:00Z", "2025-11-21T01:01:00Z")
-    assert found["records"] == {"db_log": 2, "manifest": 2}
-    shown = counterflow("look", "--summary", path).stdout
-    assert "2025-11-21 01:00:00 to 2025-11-21 01:01:00, 2 snapshots" in shown
-    assert "db_log 2" in shown
-    assert "CPU" not in shown
-    assert "None" not in shown
-
-
 def test_a_name_of_a_file_that_is_not_unicode_is_written_out(tmp_path: Path) -> None:
     path = os.fsencode(tmp_path) + b"/M\xe4rz.nmon"
     Path(os.fsdecode(path)).write_bytes((RECORDINGS / "linux_16n_plain.nmon").read_bytes() + b"ZZZZ,T0099,broken\n")

@@ -16,7 +16,7 @@ from counterflow.dashboards.report.pairs import Value, bars, spread
 from counterflow.dashboards.report.series import palette
 from counterflow.dashboards.report.specs import ShadedSpell
 from counterflow.dashboards.report.words import figure as worded
-from counterflow.dashboards.report.words import length, plain, sparkline
+from counterflow.dashboards.report.words import plain
 from tests.support.colour import faint
 from tests.support.reports import (
     BEGIN,
@@ -152,11 +152,6 @@ def test_a_table_has_units_dashes_and_no_columns_for_links() -> None:
     assert shown.head == ["Name"]
 
 
-def test_a_long_table_reports_how_many_rows_it_leaves_out() -> None:
-    made = table(chart("table"), Result([Column("Name", TEXT)], [[str(number)] for number in range(130)]))
-    assert (len(made.rows), made.more) == (100, 30)
-
-
 @pytest.mark.parametrize("shape", ["bars", "area", "lines", "ranking", "states", "table", "stat"])
 def test_no_rows_are_a_sentence(shape: str) -> None:
     defined = chart(shape)
@@ -210,11 +205,6 @@ def test_bars_of_runs_have_the_length_of_their_means_and_the_spread_of_their_int
     assert before.colour != after.colour
     assert spread(Value(2, 1), Value(4, 1)) == pytest.approx(2**0.5)
     assert spread(Value(2, 1), Value(4)) is None
-
-
-@pytest.mark.parametrize(("seconds", "text"), [(30, "30 s"), (180, "3 min"), (5400, "1.5 h"), (172_800, "2 days")])
-def test_a_length_of_time_has_its_largest_unit(seconds: float, text: str) -> None:
-    assert length(seconds) == text
 
 
 def test_no_two_of_many_colours_are_the_same_and_each_is_seen_on_dark_and_light() -> None:
@@ -273,10 +263,6 @@ def test_pictures_have_the_names_of_their_series() -> None:
     assert drawn["png"].startswith(b"\x89PNG")
     assert len(drawn["png"]) > 20_000, "not blank"
     assert page.pictures(figure(charts()["logical_io"], wide(charts()["logical_io"], []))) == {}
-
-
-def test_a_sparkline_is_as_high_as_its_numbers_and_blank_where_one_is_missing() -> None:
-    assert sparkline([0, 50, None, 100, 120], top=100) == "▁▅ ██"
 
 
 def test_buckets_keep_their_order_and_the_sequence_of_colours() -> None:

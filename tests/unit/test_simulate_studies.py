@@ -40,19 +40,6 @@ def test_what_is_published_is_applied() -> None:
     assert all(row["interval_s"] == 30 for row in (*sent, *captured))
 
 
-def test_one_write_is_two_on_raid_10_and_one_over_paths() -> None:
-    simulation, rows = read("nvme-story")
-    for placed in simulation.runs:
-        disks = during(placed, rows["disk"], placed.run.system)
-        logical = "md0" if placed.run.storage == "nvme" else "dm-0"
-        above = [row for row in disks if row["disk"] == logical]
-        leaves = [row for row in disks if row["leaf"]]
-        assert not any(row["leaf"] for row in above)
-        assert total(leaves, "read_kb") == pytest.approx(total(above, "read_kb"), rel=1e-4)
-        copies = 2 if placed.run.storage == "nvme" else 1
-        assert total(leaves, "written_kb") == pytest.approx(copies * total(above, "written_kb"), rel=1e-3, abs=100)
-
-
 # the files
 
 

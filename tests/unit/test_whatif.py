@@ -192,13 +192,6 @@ def test_without_a_partition_the_line_carries_the_sum_of_the_groups(tmp_path: Pa
     assert [job["name"] for job in whatif(tmp_path, groups)] == ["BATCH1", "it's[b]"]
 
 
-def test_rows_are_narrowed_by_system_time_and_grouping(tmp_path: Path) -> None:
-    rows = [changing(1), {**changing(2), "system": "B"}, {**changing(3), "grouping": "user", "name": "U"}]
-    late = {**changing(9), "ts": "2026-03-02T00:00:00"}
-    found = whatif(tmp_path, [*rows, late], "--system", ROW["system"], "--to", "2026-03-02", "--grouping", "user")
-    assert [(w["name"], w["figures"]["row_changes_peak_per_s"]["value"]) for w in found] == [("*", 1.0), ("U", 3.0)]
-
-
 @pytest.mark.parametrize(
     ("line", "mistake"),
     [
