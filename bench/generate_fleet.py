@@ -6,7 +6,7 @@ The values are generated, not measured: they drift in a plausible range and comp
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
@@ -17,9 +17,6 @@ from counterflow.pipelines.landing.rollups import refresh
 from counterflow.stack.settings import StackSettings
 
 SYSTEMS, DAYS, INTERVAL_S = 50, int(os.environ.get("DAYS", "30")), 15
-MANY, METRICS = int(os.environ.get("MANY", "1000")), 3
-"""Systems of the year, and the counters of each in the hourly rollup."""
-
 _FRESH_PARTS = 8
 """Parts of the last day, each of a few hours of all systems, as they land; those of earlier days are merged by then."""
 
@@ -167,8 +164,8 @@ class Engine(NamedTuple):
 
 
 @contextmanager
-def engine(fill: Callable[[ClickHouse], None]) -> Iterator[Engine]:
-    """Start an engine with the rows of `fill`, and stop it in the end."""
+def engine() -> Iterator[Engine]:
+    """Start an engine with the rows of the fleet, and stop it in the end."""
     with running("clickhouse") as (settings, _):
         with settings.clickhouse("admin", timeout_s=3600) as admin:
             fill(admin)
@@ -186,34 +183,6 @@ def fill(client: ClickHouse) -> None:
         for table, made in (*TABLES.items(), ("job", PROCESSES)):
             _send(client, _day(table, made, day, parts))
     refresh(client)
-
-
-def fill_year(client: ClickHouse) -> None:
-    """Fill the rollups with a year of many systems before the last midnight, and the results of its last day."""
-    _drop_rollup_views(client)
-    end = midnight()
-    begin_s = int((end - timedelta(days=365)).timestamp())
-    _send(client, (_rollup("metric_1h", 3600, 365, end),))
-    _send(
-        client,
-        (
-            "INSERT INTO counterflow.metric_day (day, metric)"
-            f" SELECT toDate({begin_s} + intDiv(number, {METRICS}) * 86400),"
-            f" concat('counter.VM.c', toString(number % {METRICS}))"
-            f" FROM numbers({365 * METRICS})",
-            "INSERT INTO counterflow.system_day (system, day, first_ts, last_ts)"
-            f" SELECT {_system(f'number % {MANY}')},"
-            f" toDate({begin_s} + intDiv(number, {MANY}) * 86400) AS day, day, day + INTERVAL 86340 SECOND"
-            f" FROM numbers({365 * MANY})",
-            "INSERT INTO counterflow.processor_load_1h (system, engine_type, ts, seconds, busy_pct_s, busy_pct_max)"
-            f" SELECT {_system('intDiv(number, 8760)')}, 'logical',"
-            f" toDateTime({begin_s} + number % 8760 * 3600, 'UTC'), 3600, cityHash64(number) % 90 * 3600, 95"
-            f" FROM numbers({8760 * MANY})",
-        ),
-    )
-    for table in ("system_cpu", "disk", "link_load", "verdict"):
-        made = TABLES[table]._replace(systems=(0, MANY), things=TABLES[table].things[:2])
-        _send(client, _day(table, made, end - timedelta(days=1), 1, 60))
 
 
 def _drop_rollup_views(client: ClickHouse) -> None:
@@ -252,35 +221,21 @@ def midnight() -> datetime:
     return datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
-def _rollup(table: str, step_s: int, days: int, end: datetime) -> str:
-    """Return the statement that fills a rollup: `METRICS` counters of `MANY` systems, one instance each."""
-    steps = days * 86_400 // step_s
-    begin_s = int(end.timestamp()) - days * 86_400
-    return (
-        f"INSERT INTO counterflow.{table} (metric, system, instance, ts, n, total, lo, hi)\n"
-        f"SELECT concat('counter.VM.c', toString(intDiv(number, {steps * MANY}))),"
-        f" {_system(f'intDiv(number, {steps}) % {MANY}')}, '',"
-        f" toDateTime({begin_s} + (number % {steps} + 1) * {step_s}, 'UTC'), {step_s // 60},"
-        f" h % 1000 * {step_s // 60}, h % 500, 500 + h % 1000"
-        f" FROM (SELECT number, cityHash64(number) AS h FROM numbers({steps * MANY * METRICS}))"
-    )
-
-
-def _day(table: str, made: Made, day: datetime, parts: int, interval_s: int = INTERVAL_S) -> Iterator[str]:
+def _day(table: str, made: Made, day: datetime, parts: int) -> Iterator[str]:
     """Yield the statements of one day; each makes one part."""
     first, behind = made.systems
-    intervals = 86_400 // interval_s // parts
-    columns = {"ts": "ts", "interval_s": f"{interval_s}.", "system": _system("s")}
+    intervals = 86_400 // INTERVAL_S // parts
+    columns = {"ts": "ts", "interval_s": f"{INTERVAL_S}.", "system": _system("s")}
     columns |= {name: f"thing.{place}" for place, name in enumerate(made.key, 1)}
     columns |= made.columns
     things = ", ".join(f"({', '.join(map(_literal, thing))},)" for thing in made.things)
     for part in range(parts):
-        begin = int(day.timestamp()) + part * intervals * interval_s
+        begin = int(day.timestamp()) + part * intervals * INTERVAL_S
         yield (
             f"INSERT INTO counterflow.{table} ({', '.join(columns)})\n"
             f"WITH [{things}] AS things\n"
             f"SELECT {', '.join(columns.values())} FROM (SELECT number,\n"
-            f"  toDateTime64({begin} + number % {intervals} * {interval_s}, 3, 'UTC') AS ts,\n"
+            f"  toDateTime64({begin} + number % {intervals} * {INTERVAL_S}, 3, 'UTC') AS ts,\n"
             f"  things[intDiv(number, {intervals}) % {len(made.things)} + 1] AS thing,\n"
             f"  intDiv(number, {intervals * len(made.things)}) + {first} AS s,\n"
             f"  cityHash64(number, {begin}) AS h, h % 1000 / 10 AS a, bitShiftRight(h, 16) % 1000 / 10 AS b,\n"

@@ -1,7 +1,7 @@
 """Times of the queries of boards, as Grafana sends them: each alone, and all that a board sends as it opens.
 
-Thirty days of a fleet, and a year of 1,000 systems: DAYS and MANY in the environment set other numbers. Drawing in the
-browser is not included: there is no Grafana here.
+Thirty days of a fleet: DAYS in the environment sets another number. Drawing in the browser is not included: there is no
+Grafana here.
 """
 
 from __future__ import annotations
@@ -28,8 +28,6 @@ REPEATS = 3
 AT_ONCE = 6
 """The number of requests that a browser sends to a server at once over HTTP/1.1."""
 PERCENTILE = 95
-YEAR = ("cf-any-counter", "cf-fleet")
-"""Boards that show a year."""
 
 
 class Query(NamedTuple):
@@ -42,9 +40,9 @@ class Query(NamedTuple):
 
 
 def main() -> None:
-    """Generate a month of the fleet and run all queries of all boards; then a year and those of the boards for it."""
+    """Generate a month of the fleet and run all queries of all boards."""
     how = f"median of {REPEATS} runs after a first, so from the cache, wall, as `reader`, {os.cpu_count()} cores"
-    with fleet.engine(fleet.fill) as engine, engine.reader() as reader:
+    with fleet.engine() as engine, engine.reader() as reader:
         sent = [list(_sent(reader, board, engine, timedelta(days=fleet.DAYS))) for board in boards().values()]
         month = _timed(reader, (query for queries in sent for query in queries))
         opened = max((_opened(reader, queries), queries[0].board) for queries in sent if queries)
@@ -64,14 +62,6 @@ def main() -> None:
         f"answered; {len(sent)} boards, the same rows, median of {REPEATS} runs, wall; drawing in Grafana not included."
     )
     Figure("a board over 30 days, answered", round(opened[0], 2), "s", "<= 2", method).emit()
-    with fleet.engine(fleet.fill_year) as engine, engine.reader() as reader:
-        shown = [query for uid in YEAR for query in _sent(reader, boards()[uid], engine, timedelta(days=365))]
-        seconds, slowest = _timed(reader, (query for query in shown if query.panel))[0]
-    method = (
-        f"slowest query ({slowest.name}) of the boards Any counter and Fleet for a year of {fleet.MANY:,} systems, "
-        f"generated: {fleet.METRICS} counters by hour, and results of the last day; {engine.made:,} rows; {how}."
-    )
-    Figure("panels over a year of 1,000 systems", round(seconds, 2), "s", "<= 1", method).emit()
 
 
 def _sent(reader: ClickHouse, board: Board, engine: fleet.Engine, shown: timedelta) -> Iterator[Query]:

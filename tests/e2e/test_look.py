@@ -1,4 +1,4 @@
-"""`look` and the line give the same results, for every story and every sample: neither can drift from the other."""
+"""`look` and the line give the same results of stories and of a sample: neither can drift from the other."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from counterflow.schemas.definition import datasets
 from tests.e2e.conftest import Case, Run
 
 SAMPLES = Path(__file__).parents[2] / "samples/nmon"
-STORIES = ("sriov-story", "log-ceiling-story", "q-replication", "nvme-story", "end-of-day-story")
+STORIES = ("sriov-story", "log-ceiling-story", "end-of-day-story")
+"""Those whose counters every job reads."""
 RESULTS = [name for name, dataset in datasets().items() if dataset.role == "result"]
 RECOMPUTED_LATER = {"verdict": {"n"}}
 """How many rows a verdict had seen depends on their arrival; all else does not."""
@@ -83,15 +84,9 @@ def test_look_gives_the_results_of_the_line(
 
 
 @pytest.mark.usefixtures("demo")
-def test_look_gives_the_results_of_the_line_for_every_sample(
-    counterflow: Run, reader: ClickHouse, tmp_path: Path
-) -> None:
-    """The demo publishes each sample as a system of its own, since several come from one machine."""
-    samples = {path.name.partition(".")[0]: path for path in sorted(SAMPLES.glob("*.gz"))}
-    assert len(samples) == 6
-    for system, path in samples.items():
-        looked = counterflow(
-            "look", path, "--system", system, "--keep", tmp_path / "kept", "--export", tmp_path / "out"
-        )
-        assert looked.returncode == 0, looked.stderr
-    assert_same_results(tmp_path / "out", reader, set(samples))
+def test_look_gives_the_results_of_the_line_for_a_sample(counterflow: Run, reader: ClickHouse, tmp_path: Path) -> None:
+    """The demo publishes each sample as a system of its own."""
+    name = "linux_16n_full"
+    looked = counterflow("look", SAMPLES / f"{name}.nmon.gz", "--system", name, "--export", tmp_path / "out")
+    assert looked.returncode == 0, looked.stderr
+    assert_same_results(tmp_path / "out", reader, {name})

@@ -7,8 +7,17 @@ from collections.abc import Iterator
 import pytest
 
 from counterflow.base.clickhouse import ClickHouse
+from counterflow.schemas import topics
+from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.support.tables import empty_tables
+
+
+@pytest.fixture
+def broker(kafka: StackSettings) -> StackSettings:
+    """A broker with all topics, and whatever other tests published."""
+    create_topics(kafka, topics())
+    return kafka
 
 
 @pytest.fixture

@@ -29,9 +29,8 @@ from confluent_kafka import Producer
 from counterflow.collectors.agent.checkpoint import messages
 from counterflow.collectors.reading import read_file, unrecognised
 from counterflow.collectors.records import Record
-from counterflow.schemas.definition import CHECKPOINTS, topics
+from counterflow.schemas.definition import CHECKPOINTS
 from counterflow.stack import lifecycle, supervision
-from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.support.agents import AgentProcess, Rows, committed, published, scrape
 from tests.support.ports import free_ports
@@ -39,12 +38,6 @@ from tests.support.waiting import PATIENCE_S, until
 
 _names = itertools.count(1)
 _ENVELOPE = {"agent_id", "seq", "collected_at", "run"}
-
-
-@pytest.fixture(scope="module")
-def broker(kafka: StackSettings) -> StackSettings:
-    create_topics(kafka, topics())
-    return kafka
 
 
 @pytest.fixture
@@ -238,21 +231,6 @@ def test_checkpoints_are_read_up_to_their_end_at_the_beginning(broker: StackSett
     assert f"{name}/later" not in keys
 
 
-def test_sigterm_in_the_middle_of_a_file_stops_at_a_commit(broker: StackSettings, name: str, tmp_path: Path) -> None:
-    recording = Recording(tmp_path / "old.nmon", disks=20)
-    recording.append(2500)
-    quick = {"follow": False, "settle_s": 0}
-    with Agent(tmp_path, broker, name, **quick, commit={"records": 100}) as agent:
-        until(lambda: '"reading"' in agent.log.read_text(), agent.log)
-        agent.stop()
-    (checkpoint,) = committed(broker, name).files.values()
-    assert 0 < checkpoint.position.byte_offset < recording.path.stat().st_size
-    with Agent(tmp_path, broker, name, **quick) as agent:
-        until(is_read(broker, name, recording.path), agent.log)
-        agent.stop()
-    assert_exactly_once(published(broker, name), recording.path)
-
-
 def test_what_cannot_be_read_is_reported_and_the_others_go_on(broker: StackSettings, name: str, tmp_path: Path) -> None:
     good = Recording(tmp_path / "good.nmon")
     good.append(3)
@@ -281,23 +259,6 @@ def test_what_cannot_be_read_is_reported_and_the_others_go_on(broker: StackSetti
     (dead,) = [row for row in rows if row["dataset"] == "deadletter"]
     assert (dead["origin"], dead["payload_bytes"]) == (f"{bad[2]}:0", 19)
     (tmp_path / "locked").chmod(0o700)
-
-
-def test_what_lies_beside_recordings_is_noted_and_kept_and_no_failure(
-    broker: StackSettings, name: str, tmp_path: Path
-) -> None:
-    recording, about = Recording(tmp_path / "good.nmon"), tmp_path / "README.md"
-    recording.append(3)
-    about.write_text("our box\n")
-    result = publish(broker, name, tmp_path)
-    assert result.returncode == 0, result.stderr
-    assert orjson.loads(result.stdout)["failures"] == {}
-    assert f"note: {about} is no recording\n" in result.stderr
-    rows = published(broker, name)
-    assert_exactly_once(rows, recording.path)
-    assert [row["origin"] for row in rows if row["dataset"] == "deadletter"] == [f"{about}:0"]
-    named = publish(broker, f"{name}-named", about)
-    assert (named.returncode, orjson.loads(named.stdout)["failures"]) == (1, {str(about): advised(about)})
 
 
 def test_metrics_report_what_was_committed_and_memory_is_bounded(

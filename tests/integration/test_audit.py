@@ -16,7 +16,6 @@ from types import ModuleType
 from typing import Any
 
 import orjson
-import pytest
 
 from counterflow.base.clickhouse import ClickHouse, Settings
 from counterflow.pipelines.audit.records import Account, accounts
@@ -71,12 +70,6 @@ def fill(client: ClickHouse, name: str) -> Results:
 
 def compared(client: ClickHouse, dataset: str, late: datetime | None = None) -> AuditOutcome:
     return compare(client, dataset, BEGIN, END, late or datetime.now(UTC) + timedelta(hours=1))
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_right_results_are_found_right(client: ClickHouse, name: str) -> None:
-    for dataset, rows in fill(client, name).items():
-        assert compared(client, dataset) == AuditOutcome(dataset, len(rows), 0, 0, 0, ())
 
 
 def test_a_changed_a_missing_and_a_superfluous_result_are_found(client: ClickHouse) -> None:

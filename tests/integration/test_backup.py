@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -134,18 +133,6 @@ def test_nothing_is_dropped_without_a_copy_or_a_confirmation(line: StackSettings
     landed.write_bytes(whole)
     assert refused.returncode == 2
     assert "cannot be read" in refused.stderr
-    assert_whole(line, 250)
-
-
-def test_a_copy_that_is_damaged_is_refused_and_another_is_taken(line: StackSettings) -> None:
-    folder = line.clickhouse_home / "backups/first"
-    damaged = shutil.copytree(folder, folder.with_name("damaged"))
-    (damaged / ".backup").unlink()
-    refused = counterflow(line, "backup", "restore", "damaged", "--yes")
-    assert refused.returncode == 1
-    assert "ClickHouse refused" in refused.stderr
-    assert "the tables are dropped: restore another copy" in refused.stderr
-    assert counterflow(line, "backup", "restore", "first", "--yes").returncode == 0
     assert_whole(line, 250)
 
 

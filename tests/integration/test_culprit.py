@@ -88,35 +88,6 @@ def test_a_link_of_which_nothing_was_counted_has_no_rate(client: ClickHouse) -> 
     }
 
 
-def test_links_whose_samples_do_not_end_together_have_their_own_rates(client: ClickHouse) -> None:
-    """The own link is sampled at each full minute, the neighbour's half a minute later."""
-    rows = []
-    for number, at in minutes():
-        half = {"ts": (NOON + timedelta(minutes=number, seconds=-30)).isoformat()}
-        own, other = (200e6, 900e6) if number > 0 else (100e6, 300e6)
-        port = {"link_type": "logical_port", "physical_port": "P1"}
-        rows.append({**at, **port, "link": "1", "own_out_bytes_s": own})
-        rows.append({**half, **port, "system": "NEIGHBOUR", "link": "2", "own_out_bytes_s": other})
-    insert(client, "link_load", rows)
-    ranked = found(client, "links")
-    assert {name: (one.before, one.during) for name, one in ranked.items()} == {
-        "NEIGHBOUR / 2": pytest.approx((300, 900)),
-        f"{SYSTEM} / 1": pytest.approx((100, 200)),
-    }
-    assert ranked["NEIGHBOUR / 2"].explains_pct == pytest.approx(100 * 600 / 700)
-
-
-def test_the_wait_that_grew(client: ClickHouse) -> None:
-    rows = []
-    for number, at in minutes():
-        task = {**at, "task": "00A1", "job": "1", "job_name": "PAY", "total_s": 60.0}
-        rows.append({**task, "disk_s": 30.0 if number > 0 else 3.0, "lock_contention_s": 6.0, "cpu_queueing_s": 0.0})
-    insert(client, "wait_signature", rows)
-    ranked = found(client, "waits")
-    assert list(ranked) == ["disk"]
-    assert (ranked["disk"].before, ranked["disk"].during) == pytest.approx((0.05, 0.5))
-
-
 def test_without_a_quiet_time_nothing_has_changed(client: ClickHouse) -> None:
     rows = [{**at, "grouping": "generic_job", "name": "A", "cpu_ms": 1.0} for number, at in minutes() if number > 0]
     insert(client, "job_cpu", rows)

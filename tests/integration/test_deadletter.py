@@ -109,23 +109,6 @@ def test_a_refused_record_lands_once_however_often_it_is_replayed(line: StackSet
     assert f"error: {again[0]['id']} was replayed" in refused.stderr
 
 
-def test_one_that_is_refused_again_is_a_new_letter_of_the_same_record(line: StackSettings, deadletter: Run) -> None:
-    agent = "refused-again"
-    publish(line, agent, [*records(agent, 0, 3), framed(record(agent, 3, ts="1999-12-31T00:00:00Z"))])
-    land(line)
-    with admin(line) as client:
-        lines(deadletter("replay", "--from", "2000-01-01", "--json"))
-        land(line)
-        forget(client)
-        two = lines(deadletter("list", "--each", "--json"))
-        assert len({letter["origin"] for letter in two}) == 2
-        mend(client)
-        done = lines(deadletter("replay", "--from", "2000-01-01", "--json"))
-    assert [row["what"] for row in done] == ["published"] * 2
-    land(line)
-    assert_landed(line, agent, 4, refused=2)
-
-
 def test_what_cannot_be_replayed_names_the_cause_and_is_dropped_for_a_reason(
     line: StackSettings, deadletter: Run
 ) -> None:

@@ -85,16 +85,6 @@ def test_each_missing_input_of_a_cap_is_named_with_what_to_do(client: ClickHouse
     assert set(found["FINE"].affects) >= ALERTS
 
 
-def test_of_several_missing_inputs_the_one_that_was_missing_longest_comes_first(client: ClickHouse) -> None:
-    """The capacity was never known, the line's rate is missing in the newest interval alone."""
-    for minute in range(5):
-        at = {"ts": NOW - timedelta(minutes=minute), "capacity_pct": None}
-        insert(client, "link_load", link("LONG", **at, **({"line_bits_s": None} if minute == 0 else {})))
-    insert(client, "link_wire", wire("LONG", physical_port="P1"))
-    [found] = verdicts(examine(client, ["LONG"], NOW), "roce_cap").values()
-    assert found.why == "no capacity of its logical port on P1 arrives; no rate of the line of P1 arrives"
-
-
 def test_an_alert_and_a_board_have_the_finding_of_what_they_read(client: ClickHouse) -> None:
     insert(client, "link_load", link("SYS1", capacity_pct=None))
     insert(client, "link_wire", wire("SYS1", physical_port="P1"))

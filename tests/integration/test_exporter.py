@@ -12,11 +12,10 @@ import pytest
 from prometheus_client.metrics_core import Metric
 
 from counterflow.base.clickhouse import ClickHouse
-from counterflow.pipelines.exporter import metrics
 from counterflow.pipelines.exporter.metrics import Results
 from counterflow.pipelines.exporter.remote_write import series
 from counterflow.pipelines.exporter.watched import watched
-from counterflow.schemas.definition import Watched, datasets, published
+from counterflow.schemas.definition import datasets, published
 from counterflow.schemas.migrations import migrate
 from counterflow.stack.settings import StackSettings
 
@@ -130,26 +129,6 @@ def test_entities_are_bounded_and_the_rest_is_counted(clickhouse: StackSettings,
     found = values(refreshed(reader, most=3))
     assert set(found["disk_response_seconds"]) == {("A",), ("B",), ("C",)}
     assert found["exporter_refused_entities"][("disk_total",)] == 1
-
-
-def test_a_raw_counter_and_a_view_are_exported_too(
-    clickhouse: StackSettings, reader: ClickHouse, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A system whose counters arrive, but whose results do not, still counts as silent."""
-    figure = {"columns": ["faults"], "text": "Page faults in the interval."}
-    pool = Watched.model_validate({"labels": ["system", "pool"], "figures": {"pool_faults": figure}})
-    monkeypatch.setattr(metrics, "watched", lambda: {"pool": pool})
-    insert(clickhouse, "pool", {"pool": "1", "faults": 4}, {"pool": "2"})
-    with clickhouse.clickhouse("admin") as admin:
-        admin.post("CREATE OR REPLACE VIEW counterflow.pool_view AS SELECT * FROM counterflow.pool FINAL")
-        sql = metrics.newest_figures("pool", pool).replace("counterflow.pool", "counterflow.pool_view")
-        limits = {"param_since_ms": round((NOW_S - 60) * 1000), "param_most": 1}
-        [of_view] = admin.rows(sql, limits)
-        admin.post("DROP VIEW counterflow.pool_view")
-    assert (of_view["pool"], of_view["pool_faults"], of_view["entities"]) == ("1", 4, 2)
-    found = values(refreshed(reader))
-    assert found["pool_faults"] == {("A", "1"): 4}
-    assert not found["result_timestamp_seconds"]
 
 
 def test_while_clickhouse_does_not_answer_figures_stay_until_they_are_stale(

@@ -14,7 +14,7 @@ import pytest
 
 from counterflow.pipelines import submission
 from counterflow.pipelines.submission import rest
-from counterflow.stack import certificate, lifecycle, supervision
+from counterflow.stack import certificate, supervision
 from counterflow.stack.jobs import cluster
 from counterflow.stack.settings import HOST, StackSettings
 
@@ -71,23 +71,6 @@ def test_no_port_answers_without_the_certificate_of_the_stack(flink: StackSettin
         assert plain is None or plain.startswith(b"HTTP/1.1 301"), "sent to https"
 
 
-@pytest.mark.parametrize(("method", "path"), [("GET", "/jobs/overview"), ("POST", "/jars/upload"), ("POST", "/jobs")])
-def test_another_process_can_neither_list_nor_upload_nor_submit(
-    flink: StackSettings, another: Path, method: str, path: str
-) -> None:
-    for url, verify in (
-        (flink.flink_url.replace("https:", "http:"), True),
-        (flink.flink_url, context(flink.flink_certificate, None)),
-        (flink.flink_url, context(flink.flink_certificate, another)),
-    ):
-        with httpx.Client(base_url=url, verify=verify, trust_env=False, timeout=5) as stranger:
-            try:
-                answer = stranger.request(method, path, content=b"{}")
-            except httpx.TransportError:
-                continue
-            assert answer.status_code == httpx.codes.MOVED_PERMANENTLY
-
-
 def test_the_stack_is_served_and_trusts_no_other_server(flink: StackSettings, another: Path) -> None:
     with rest.client(flink.flink_url, flink.flink_certificate, timeout_s=20) as client:
         assert client.get("/jobs/overview").raise_for_status().json().keys() == {"jobs"}
@@ -99,20 +82,17 @@ def test_the_stack_is_served_and_trusts_no_other_server(flink: StackSettings, an
         deceived.get("/jobs/overview")
 
 
-def test_another_start_keeps_the_certificate_and_one_that_expires_is_renewed(flink: StackSettings) -> None:
-    before = flink.flink_certificate.read_bytes()
-    supervision.stop(flink, "taskmanager")
-    lifecycle.start(flink, "taskmanager")
-    assert flink.flink_certificate.read_bytes() == before
-
+def test_a_certificate_is_kept_and_one_that_expires_is_renewed(tmp_path: Path) -> None:
+    """As each part does when it starts."""
+    settings = StackSettings(home=tmp_path)
+    certificate.renew(settings)
+    before = settings.flink_certificate.read_bytes()
+    certificate.renew(settings)
+    assert settings.flink_certificate.read_bytes() == before
     long_ago = datetime.now(UTC) - certificate.VALID - timedelta(days=1)
-    pem, store = certificate.issue(long_ago, certificate.password(flink).encode())
-    flink.flink_certificate.write_bytes(pem)
-    certificate.store(flink).write_bytes(store)
-    for part in PARTS:
-        supervision.stop(flink, part)
-    lifecycle.start(flink, *PARTS)
-    assert (certificate.expires(flink) or long_ago) > datetime.now(UTC) + certificate.LEFT
-    assert {path.stat().st_mode & 0o777 for path in flink.flink_certificate.parent.iterdir()} == {0o600}
-    with rest.client(flink.flink_url, flink.flink_certificate, timeout_s=20) as client:
-        assert client.get("/overview").json()["taskmanagers"] == 1
+    pem, store = certificate.issue(long_ago, certificate.password(settings).encode())
+    settings.flink_certificate.write_bytes(pem)
+    certificate.store(settings).write_bytes(store)
+    certificate.renew(settings)
+    assert (certificate.expires(settings) or long_ago) > datetime.now(UTC) + certificate.LEFT
+    assert {path.stat().st_mode & 0o777 for path in settings.flink_certificate.parent.iterdir()} == {0o600}

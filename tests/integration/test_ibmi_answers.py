@@ -281,13 +281,3 @@ def test_memory_advice_for_batch_is_the_time_in_faults_of_the_time_in_faults_and
     [row] = answer(client, "pool_faulting")
     # (4 x 60 + 10) of (4 x 80 + 100), where the mean of both shares is 42.5
     assert (row["batch_fault_to_work_pct"], row["batch_max_pct"]) == (59.5, 75)
-
-
-def test_results_are_provisional_until_they_count_what_was_published(client: ClickHouse) -> None:
-    counted = {"job": ("QAPMJOBMI", 3), "disk": ("QAPMDISK", 4)}
-    for name, (file, rows) in counted.items():
-        insert(client, "manifest", {**published(counted=name, row_count=rows), "source": f"ibmi_tables.{file}"})
-    lacking = "SELECT dataset, n, row_count FROM counterflow.provisional ORDER BY dataset"
-    assert client.rows(lacking) == [{"dataset": "io_mix", "n": 0, "row_count": 3}]
-    insert(client, "io_mix", result(3, grouping="partition", name="*"), result(3, grouping="user", name="ANN"))
-    assert client.rows(lacking) == []

@@ -209,20 +209,6 @@ def test_a_board_of_one_job_opens_with_the_heaviest(client: ClickHouse, grouping
     assert drawn(client, "job_summary", name="' OR 1 = 1 --") == []
 
 
-def test_one_goes_on_to_the_interval_before_and_after(client: ClickHouse) -> None:
-    steps = {row["Show"]: row for row in drawn(client, "interval", at=within(QUARTERS[1]))}
-    assert {step: row["at_ms"] for step, row in steps.items()} == {
-        "Shown below": within(QUARTERS[1]),
-        "Earlier": within(QUARTERS[0]),
-        "Later": within(QUARTERS[2]),
-        "Most CPU": within(QUARTERS[3]),
-        "All of the range": "",
-    }
-    assert (steps["Earlier"]["Begin"], steps["Earlier"]["End"]) == (shown(BEGIN), shown(QUARTERS[0]))
-    on_load = [row["Show"] for row in drawn(client, "interval")]
-    assert on_load == ["Most CPU", "All of the range, shown below"]
-
-
 def test_exposure_is_a_lower_bound_where_reads_for_update_are_not_counted(client: ClickHouse) -> None:
     [row] = drawn(client, "mirror_exposure", at=within(QUARTERS[0]))
     assert (row["Split"], row["Exposure"]) == ("4-way", pytest.approx(100 * 6300 / 20_700))
@@ -276,18 +262,6 @@ def test_processor_load_is_one_figure_for_every_recorder(
     where = {"param_system": system}
     [row] = client.rows("SELECT * FROM counterflow.processor_load WHERE system = {system:String}", where)
     assert (row["busy_pct"], row["processors"]) == (busy_pct, processors)
-
-
-@pytest.mark.parametrize("bucket_s", [900, 3600])
-def test_processors_of_the_fleet_are_the_same_by_interval_and_by_hour(client: ClickHouse, bucket_s: int) -> None:
-    rows = drawn(client, "fleet_cpu", bucket_s=bucket_s)
-    assert max(row["Value"] for row in rows if row["series"] == FOUR) == 40
-    [hour] = client.rows(
-        "SELECT ts, sum(busy_pct_s) / sum(seconds) AS mean FROM counterflow.processor_load_1h FINAL"
-        " WHERE system = {system:String} GROUP BY ts",
-        {"param_system": FOUR},
-    )
-    assert hour == {"ts": shown(QUARTERS[-1]), "mean": 25}
 
 
 def test_a_board_of_one_system_begins_with_one_that_has_its_counters(client: ClickHouse) -> None:
@@ -346,36 +320,6 @@ def test_a_capped_link_stands_below_its_capacity_among_its_neighbours(client: Cl
     assert spells == [("09:00", "09:30", "OK"), ("09:30", "10:00", "CAPPED")]
     [found] = drawn(client, "verdict_list")
     assert (found["System"], found["from_ms"]) == (FOUR, clicked(BEGIN - timedelta(minutes=15)))
-
-
-def test_at_a_limit_are_those_whose_newest_state_it_is(client: ClickHouse) -> None:
-    """One was capped and is not any more, in one bucket; one is, since before the last bucket; one is and was not."""
-    courses = {"WAS": ("CAPPED", "CAPPED", "OK"), "IS": ("CAPPED", None, None), "BEGAN": ("OK", "OK", "CAPPED")}
-    judged = {
-        "rule": "roce_cap",
-        "entity_type": "nrg",
-        "stale": False,
-        "reason": "r",
-        "evidence": "{}",
-        "parameters": "p",
-    }
-    for entity, states in courses.items():
-        for ts, state in zip(QUARTERS[1:], states, strict=True):
-            if state:
-                row = stamped(ts, system="LIMITED", entity=entity, state=state, since=ts.isoformat(), **judged)
-                insert(client, "verdict", row)
-    assert [row["Value"] for row in drawn(client, "limited", "LIMITED", bucket_s=1800)] == [1, 2]
-    assert [row["Value"] for row in drawn(client, "limited", "LIMITED", bucket_s=3600)] == [2]
-
-
-def test_figures_on_top_of_a_ranking_are_of_the_ranked_interval(client: ClickHouse) -> None:
-    tile = panel(charts()["logical_io_now"], boards()["cf-logical-io"])["targets"][0]["rawSql"]
-    range_, chosen = Range(BEGIN, QUARTERS[-1], 900), {"system": (FOUR,), "grouping": "job"}
-    newest = {row["time"]: row["Value"] for row in client.rows(expand(tile, range_, {**chosen, "at": ""}))}
-    assert len(newest) == len(QUARTERS)
-    for end, (time, value) in zip(QUARTERS, newest.items(), strict=True):
-        [*_, last] = client.rows(expand(tile, range_, {**chosen, "at": within(end)}))
-        assert (last["time"], last["Value"]) == (time, value)
 
 
 def test_the_fleet_lists_every_system_with_what_is_known_of_it(client: ClickHouse) -> None:

@@ -20,7 +20,6 @@ from typing import Any
 import psutil
 import pytest
 
-from counterflow.base.errors import CounterflowError
 from counterflow.pipelines import submission
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.flink import client as opened
@@ -318,8 +317,6 @@ def test_what_flink_refuses_is_reported_in_one_sentence(flink: StackSettings) ->
     )
     with pytest.raises(Exception, match=r"Flink rejected io_mix-40: .*no_such_column"):
         line.submit([wrong])
-    with pytest.raises(Exception, match=r"Flink rejected io_mix-40: .*no_such_column"):
-        submission.watch(line.cluster, print, jobs=[wrong])
 
 
 def clients() -> list[psutil.Process]:
@@ -329,20 +326,6 @@ def clients() -> list[psutil.Process]:
             if "driver.py" in " ".join(child.cmdline()):
                 found.append(child)
     return found
-
-
-def test_a_watched_job_comes_back_and_the_client_ends(line: Line) -> None:
-    """That it does so each time: tests/integration/test_stack.py."""
-
-    def on_submission(found: submission.Submission | CounterflowError) -> None:
-        assert isinstance(found, submission.Submission)
-        assert found.what == "resumed"
-        assert clients() == []
-        raise InterruptedError
-
-    submission.cancel(line.cluster, line.jobs)
-    with pytest.raises(InterruptedError):
-        submission.watch(line.cluster, on_submission, jobs=line.jobs, every_s=0.1)
 
 
 def test_a_process_that_is_killed_while_it_submits_starts_no_job_twice(flink: StackSettings) -> None:

@@ -23,8 +23,6 @@ from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-def
 from counterflow.collectors.agent.checkpoint import StreamId
 from counterflow.collectors.formats import formats
 from counterflow.collectors.records import Context, Record
-from counterflow.schemas.definition import topics
-from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.support.agents import AgentProcess, Rows, committed, published
 from tests.support.waiting import PATIENCE_S, until
@@ -33,12 +31,6 @@ _names = itertools.count(1)
 _ENVELOPE = {"agent_id", "seq", "collected_at", "run"}
 BEGIN = datetime(2026, 11, 21, tzinfo=UTC)
 FIGURES = ("velocity", "io_rate")
-
-
-@pytest.fixture(scope="module")
-def broker(kafka: StackSettings) -> StackSettings:
-    create_topics(kafka, topics())
-    return kafka
 
 
 @pytest.fixture

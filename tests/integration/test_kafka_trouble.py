@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from confluent_kafka.admin import AdminClient
 
 from counterflow.base.errors import CounterflowError
@@ -17,7 +15,6 @@ from counterflow.collectors.agent.publish import publish_files
 from counterflow.schemas.definition import topics
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
-from tests.support.agents import AgentProcess
 from tests.support.command_line import run_apart
 from tests.support.recordings import RECORDINGS
 from tests.support.waiting import until
@@ -48,18 +45,6 @@ def refused(broker: StackSettings, folder: Path, case: str) -> tuple[Kafka, str]
                 f"{place} closes every connection at once: security.protocol is PLAINTEXT here, its listener may want"
             )
     return works.model_copy(update=change), words
-
-
-@pytest.mark.parametrize("case", ["password", "plaintext"])
-def test_an_agent_names_it_in_its_log(kafka: StackSettings, tmp_path: Path, case: str) -> None:
-    connection, words = refused(kafka, tmp_path, case)
-    config = tmp_path / "agent.yaml"
-    source = {"name": "a", "paths": [str(SAMPLE)]}
-    config.write_text(yaml.safe_dump({"agent_id": case, "kafka": connection.described, "sources": [source]}))
-    log = tmp_path / "log"
-    with AgentProcess([sys.executable, "-m", "counterflow", "agent", "run", "--config", str(config)], log) as agent:
-        until(lambda: words in log.read_text(), log)
-        agent.stop()
 
 
 @pytest.mark.parametrize("case", ["password", "mechanism", "tls", "plaintext"])

@@ -351,20 +351,3 @@ def test_a_cap_is_raised_after_three_intervals_and_cleared_live_and_through_a_ki
     found = states(line, "killed")
     assert found.index("CAPPED") > 0
     assert found[-1] == "OK"
-
-
-def test_ports_that_are_published_after_the_links_complete_results_and_verdicts(line: LinkLine) -> None:
-    rows = numbered(mirrored("after", NOW, seed=60))
-    ports = [row for row in rows if row["link_type"] == "logical_port"]
-    line.links([row for row in rows if row not in ports])
-    time.sleep(8)
-    assert "CAPPED" not in states(line, "after")
-    line.links(ports)
-    line.check()
-    assert "CAPPED" in states(line, "after")
-
-
-def test_a_long_recording_at_once_is_judged_in_order(line: LinkLine) -> None:
-    rows = numbered(mirrored("bulk", NOW, seed=70, intervals=600, capped=range(300, 320)))
-    line.links(rows)
-    line.check()

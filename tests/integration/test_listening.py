@@ -10,11 +10,8 @@ from collections import Counter
 from pathlib import Path
 
 import httpx
-import pytest
 import yaml
 
-from counterflow.schemas.definition import topics
-from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.golden.cases import golden
 from tests.support.agents import AgentProcess, published
@@ -24,12 +21,6 @@ from tests.support.waiting import PATIENCE_S, until
 GREETING = b'"9*T{5p({j}9*T*)nB_{y'
 """As njmon scrambles its greeting: no line end, and braces where chance puts them."""
 _names = itertools.count(1)
-
-
-@pytest.fixture(scope="module")
-def broker(kafka: StackSettings) -> StackSettings:
-    create_topics(kafka, topics())
-    return kafka
 
 
 class Listening(AgentProcess):

@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-import pyarrow.parquet
 import pytest
 
 from tests.golden.cases import golden
@@ -55,15 +54,6 @@ def findings(*arguments: object, home: Path, stdin: Path | None = None) -> list[
     done = counterflow("look", *arguments, "--json", home=home, stdin=stdin)
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
-
-
-def test_one_recording_reports_what_limited_its_system(tmp_path: Path) -> None:
-    """The sample consumes at least 0.76 of 0.8 processors in 12 of 48 intervals: counted by awk over its LPAR lines."""
-    found = findings(AIX, home=tmp_path)
-    [limit] = [one for one in found if one["severity"] == "limit"]
-    assert (limit["name"], limit["system"]) == ("entitlement", "aixgen01")
-    assert "at least 95 % for 25 % of the time" in limit["finding"]
-    assert found[0]["name"] == "entitlement", "the worst comes first"
 
 
 def test_a_folder_fits_a_screen_and_what_describes_it_is_no_mistake(tmp_path: Path) -> None:
@@ -136,24 +126,6 @@ def test_two_recordings_of_a_system_at_one_time_are_named(tmp_path: Path) -> Non
     assert (one["system"], one["severity"]) == ("vm", "watch")
     begins = "nmon recorded it twice at the same time, for 62 s in all: sums count that time twice"
     assert one["finding"].startswith(begins)
-
-
-def test_the_schema_is_made_once_and_again_where_its_copy_is_damaged_or_cannot_be_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
-    recording = tmp_path / "vm.nmon"
-    recording.write_bytes(LINUX.read_bytes()[:30_000])
-    found = findings(recording, home=tmp_path)
-    [kept] = (tmp_path / "caches/counterflow").iterdir()
-    made = kept.read_bytes(), kept.stat().st_ino
-    assert findings(recording, home=tmp_path) == found
-    assert (kept.read_bytes(), kept.stat().st_ino) == made, "it was not made again"
-    kept.write_bytes(made[0][:1_000])
-    assert findings(recording, home=tmp_path) == found
-    assert len(kept.read_bytes()) > 1_000, "it was made again"
-    monkeypatch.setenv("XDG_CACHE_HOME", "/proc/nowhere")
-    assert findings(recording, home=tmp_path) == found
 
 
 def test_relative_paths_are_those_of_the_working_directory_from_the_first_file_to_the_last(tmp_path: Path) -> None:
@@ -398,14 +370,6 @@ def test_a_look_does_not_read_what_it_wrote(tmp_path: Path) -> None:
     assert other.returncode == 2, "a database is not read"
 
 
-def test_export_writes_parquet_of_counters_and_results(tmp_path: Path) -> None:
-    done = counterflow("look", AIX, "--export", tmp_path / "out", home=tmp_path)
-    assert done.returncode == 0, done.stderr
-    rows = pyarrow.parquet.read_table(tmp_path / "out/disk_load.parquet")
-    assert rows.num_rows == 48 * 12, "12 disks in 48 intervals"
-    assert not (tmp_path / "out/verdict.parquet").exists()
-
-
 def test_an_export_that_does_not_fit_is_reported_and_leaves_the_earlier_one(tmp_path: Path) -> None:
     """`job.parquet` takes more than 40 kB; other files take less."""
     kept, out = tmp_path / "kept", tmp_path / "out"
@@ -503,15 +467,6 @@ def test_a_folder_that_cannot_be_written_to_is_refused_before_anything_is_read(o
     assert not done.stdout
 
 
-def test_a_folder_for_temporary_files_that_takes_none_is_passed_over(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Python takes the next that does; the library of the engine ended with a traceback."""
-    monkeypatch.setenv("TMPDIR", "/proc")
-    done = afresh("look", AIX, "--json", home=tmp_path)
-    assert (done.returncode, done.stdout != "") == (0, True), done.stderr
-
-
 def test_a_list_of_files_that_does_not_fit_leaves_the_folder_usable(tmp_path: Path) -> None:
     """The paths take more than 100 kB; other files take less."""
     kept, files = tmp_path / "kept", tmp_path.joinpath("files", *("deep" * 50 for _ in range(15)))
@@ -528,14 +483,6 @@ def test_a_list_of_files_that_does_not_fit_leaves_the_folder_usable(tmp_path: Pa
     assert refused.returncode == 2
     assert f"error: {kept / 'files.json'} is not the list of the files in this folder" in refused.stderr
     assert "Traceback" not in refused.stderr
-
-
-def test_a_report_that_does_not_fit_is_reported_with_its_folder(tmp_path: Path) -> None:
-    """The page takes more than 200 kB."""
-    kept, out = tmp_path / "kept", tmp_path / "out"
-    assert counterflow("look", LINUX, "--keep", kept, home=tmp_path).returncode == 0
-    message = refused_on_a_full_disk(200_000, "report", "--on", kept, "--out", out, "--no-pictures")
-    assert message == f"error: {out}: File too large\nhint: --out names another folder\n"
 
 
 def test_the_readers_end_when_look_is_terminated(tmp_path: Path) -> None:
@@ -565,40 +512,6 @@ def _readers(pid: int) -> list[psutil.Process]:
     with contextlib.suppress(psutil.NoSuchProcess):  # a child that has just ended
         return [one for one in psutil.Process(pid).children() if "spawn_main" in " ".join(one.cmdline())]
     return []
-
-
-def test_two_hosts_in_one_file_are_two_systems(tmp_path: Path) -> None:
-    both = tmp_path / "both.nmon"
-    both.write_bytes(AIX.read_bytes() + LINUX.read_bytes())
-    done = counterflow("look", both, "--json", home=tmp_path)
-    assert {"aixgen01", "vm"} <= {json.loads(line)["system"] for line in done.stdout.splitlines()}, done.stderr
-
-
-def test_a_folder_of_photographs_is_named_up_to_a_dozen_and_counted(tmp_path: Path) -> None:
-    folder = tmp_path / "photographs"
-    folder.mkdir()
-    for number in range(300):
-        (folder / f"{number:03}.jpg").write_bytes(b"\xff\xd8\xff\xe0\0\x10JFIF\0" + bytes(range(256)))
-    done = counterflow("look", folder, home=tmp_path)
-    assert done.returncode == 2
-    assert done.stderr.count(".jpg: ") == 12
-    assert "288 more files gave no record" in done.stderr
-    assert "no file holds an interval" in done.stderr
-
-
-def test_a_half_written_archive_is_named_and_the_rest_goes_on(tmp_path: Path) -> None:
-    (tmp_path / "cut.nmon.gz").write_bytes(gzip.compress(AIX.read_bytes())[:16])
-    (tmp_path / "whole.nmon").write_bytes(LINUX.read_bytes())
-    done = counterflow("look", tmp_path, "--json", home=tmp_path)
-    assert done.returncode == 1
-    assert "cut.nmon.gz: the gzip file is cut or damaged" in done.stderr
-    assert "vm" in {json.loads(line)["system"] for line in done.stdout.splitlines()}
-
-
-def test_a_path_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
-    done = counterflow("look", tmp_path / "nothing.nmon", home=tmp_path)
-    assert done.returncode == 2
-    assert "nothing.nmon: No such file or directory" in done.stderr
 
 
 def test_a_folder_that_is_no_database_is_named(tmp_path: Path) -> None:
@@ -646,41 +559,6 @@ def test_captures_with_system_names_show_the_cap_with_the_hmc_and_what_is_missin
 
 JOBS = "INTNUM,DTETIM,INTSEC,DTECEN,JBNAME,JBUSER,JBNBR,JBTYPE,JBSTSF,JBTDE,JBLRD,JBLWT,JBDBU,JBBRO{more}\n"
 JOBS += "1,260302080500,300,1,PAY,OPS,000001,B,0,00000000000000A1,50000,0,50000,0{commits}\n"
-
-
-@pytest.mark.parametrize(
-    ("more", "commits", "exposure", "finding"),
-    [
-        (",JBBCO", ",50000", "0\tat least", "0 % of 166.7 row operations/s modify rows"),
-        ("", "", "50\tno bound: commits are counted in, reads for update are not", "at most 50 % of 333.3 row"),
-    ],
-)
-def test_commits_that_are_not_counted_are_stated_beside_each_exposure(
-    more: str, commits: str, exposure: str, finding: str, tmp_path: Path
-) -> None:
-    """50,000 reads and 50,000 commits change no row."""
-    (tmp_path / "QAPMJOBOS.csv").write_text(JOBS.format(more=more, commits=commits))
-    kept = tmp_path / "kept"
-    found = findings(tmp_path / "QAPMJOBOS.csv", "--system", "A", "--keep", kept, home=tmp_path)
-    assert any(one["finding"].startswith(finding) for one in found)
-    answer = counterflow("sql", "io_mix", "--on", kept, home=tmp_path)
-    assert exposure in answer.stdout
-    mirror = counterflow("whatif", "mirror", "--on", kept, "--json", home=tmp_path)
-    notes = {json.loads(line)["figures"]["exposure_pct"]["note"] for line in mirror.stdout.splitlines()}
-    assert all((note or "").startswith("no bound" if not more else "lower bound") for note in notes)
-
-
-def test_counts_that_begin_again_are_a_restart_of_the_link_and_of_the_log(tmp_path: Path) -> None:
-    links, log = tmp_path / "NRG_INFO.csv", tmp_path / "log.csv"
-    links.write_bytes(golden("ibmi_tables/nrg_info_restarted").input)
-    log.write_bytes(golden("db2_log_csv/restarted").input)
-    kept = tmp_path / "kept"
-    findings(links, log, "--system", "A", "--keep", kept, home=tmp_path)
-    for dataset in ("link_load", "log_load"):
-        statement = f"SELECT groupArray(reset) FROM (SELECT reset FROM counterflow.{dataset} FINAL ORDER BY ts)"
-        answer = counterflow("sql", statement, "--on", kept, home=tmp_path)
-        assert "[false,true,false]" in answer.stdout.replace(" ", ""), answer.stderr  # the first has none before it
-    assert counterflow("sql", "links", "--on", kept, home=tmp_path).stdout.splitlines()[1].endswith("\t1")
 
 
 def test_a_published_rule_that_warns_by_counters_alone_is_a_finding(tmp_path: Path) -> None:

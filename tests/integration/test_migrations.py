@@ -153,13 +153,6 @@ def test_the_newest_reading_of_a_key_wins_whatever_lands_last(lander: ClickHouse
     }
 
 
-def test_two_overlapping_deliveries_count_once(lander: ClickHouse) -> None:
-    insert(lander, "disk", *[disk(seq, reads=10) for seq in range(1, 5)])
-    insert(lander, "disk", *[disk(seq, number=seq - 2, reads=10) for seq in range(5, 9)])
-    assert one(lander, "SELECT count() AS n, sum(reads) AS reads FROM counterflow.disk FINAL") == {"n": 6, "reads": 60}
-    assert one(lander, "SELECT lost, repeated FROM counterflow.loss") == {"lost": 0, "repeated": 0}
-
-
 def test_a_system_is_listed_whichever_counters_it_has(lander: ClickHouse) -> None:
     """Monitor tables, records of OMEGAMON and workloads yield no manifest. Its first interval begins before it."""
     counters = {"counter", "db_log", "disk", "disk_bucket", "job", "link", "pool", "replication", "system_cpu"}
@@ -244,53 +237,6 @@ def test_every_value_is_found_by_the_name_of_its_metric(lander: ClickHouse) -> N
     assert lander.rows(values, {"param_metric": "disk.nothing"}) == []
 
 
-def test_the_hours_of_the_rollup_hold_what_the_values_hold(lander: ClickHouse) -> None:
-    hours = {
-        "2026-11-20T09:00:00Z": "2026-11-20 09:00:00",
-        "2026-11-20T09:00:00.001Z": "2026-11-20 10:00:00",
-        "2026-11-20T10:00:00Z": "2026-11-20 10:00:00",
-        "2026-11-20T23:59:30Z": "2026-11-21 00:00:00",
-    }
-    disks = [disk(seq, number=0, reads=2**seq) | {"ts": ts} for seq, ts in enumerate(hours, 1)]
-    counters = [
-        published(seq, section="VM", instance="", counter=counter, value=-seq) | {"ts": ts}
-        for seq, (ts, counter) in enumerate(itertools.product(hours, ("pgfault", "pgin")), 5)
-    ]
-    insert(lander, "disk", *disks)
-    insert(lander, "counter", *counters)
-    insert(lander, "counter", published(20, section="VM", instance="", counter="pgfault", value=None))
-    columns = "toString(ts) AS hour, n, total, lo, hi"
-    where = "WHERE metric = 'disk.reads' ORDER BY ts"
-    refresh(lander)
-    assert lander.rows(f"SELECT {columns} FROM counterflow.metric_hour {where}") == [
-        {"hour": "2026-11-20 09:00:00", "n": 1, "total": 2, "lo": 2, "hi": 2},
-        {"hour": "2026-11-20 10:00:00", "n": 2, "total": 12, "lo": 4, "hi": 8},
-        {"hour": "2026-11-21 00:00:00", "n": 1, "total": 16, "lo": 16, "hi": 16},
-    ]
-    aggregates = "sum(m.n) AS n, sum(m.total) AS total, min(m.lo) AS lo, max(m.hi) AS hi"
-    of_values = "count() AS n, sum(m.value) AS total, min(m.value) AS lo, max(m.value) AS hi"
-    hour = "toDateTime(toStartOfHour(m.ts + toIntervalMillisecond(3599999))) AS hour"
-    every = "GROUP BY ALL ORDER BY ALL"
-    for metric in ("disk.reads", "counter.VM.pgfault", "counter.VM.pgin"):
-        values = f"SELECT instance, {hour}, {of_values} FROM counterflow.metric_value(metric = '{metric}') AS m {every}"
-        rollup = f"SELECT instance, ts AS hour, {aggregates} FROM counterflow.metric_hour AS m"
-        assert lander.rows(values) == lander.rows(f"{rollup} WHERE metric = '{metric}' {every}")
-    assert lander.rows("SELECT DISTINCT toString(day) AS day, metric FROM counterflow.metric_day ORDER BY ALL") == [
-        {"day": "2026-11-20", "metric": metric} for metric in ("counter.VM.pgfault", "counter.VM.pgin", "disk.reads")
-    ]
-
-
-def test_the_rollup_names_a_counter_by_section_and_qualifies_a_link_by_type(lander: ClickHouse) -> None:
-    insert(lander, "counter", published(1, section="JFSFILE", instance="/var", counter="used_pct", value=80))
-    insert(lander, "link", published(2, link="eth0", link_type="interface", out_kb=5))
-    refresh(lander)
-    rows = lander.rows("SELECT metric, instance, total FROM counterflow.metric_hour ORDER BY metric")
-    assert rows == [
-        {"metric": "counter.JFSFILE.used_pct", "instance": "/var", "total": 80},
-        {"metric": "link.out_kb", "instance": "interface/eth0", "total": 5},
-    ]
-
-
 def test_a_result_of_fewer_rows_than_published_is_provisional_until_it_is_whole(lander: ClickHouse) -> None:
     later = "2026-11-20T10:00:30Z"
     insert(
@@ -327,15 +273,6 @@ def test_a_row_without_time_is_refused_by_the_table(lander: ClickHouse) -> None:
     with pytest.raises(ClickHouseError) as caught:
         insert(lander, "disk", row)
     assert caught.value.code == 469
-
-
-def test_a_row_stays_for_its_time_after_landing_however_old_it_is(lander: ClickHouse, client: ClickHouse) -> None:
-    insert(lander, "disk", disk(1) | {"ts": "2011-03-01T10:00:00Z", "collected_at": "2011-03-01T10:00:00Z"})
-    client.post("OPTIMIZE TABLE counterflow.disk FINAL")
-    assert one(lander, "SELECT count() AS n, dateDiff('day', max(landed_at), now()) AS days FROM counterflow.disk") == {
-        "n": 1,
-        "days": 0,
-    }
 
 
 def test_a_view_has_the_columns_of_its_definition(client: ClickHouse) -> None:

@@ -245,26 +245,14 @@ def test_publishing_goes_on_where_the_remote_file_was(kafka: StackSettings, sshd
     assert len({row["ts"] for row in rows if row["dataset"] == "manifest"}) == text.count(b"\nZZZZ,")
 
 
-@pytest.mark.parametrize("scheme", ["sftp", "s3"])
-def test_an_agent_follows_what_fetch_copies_while_it_grows(
-    scheme: str, kafka: StackSettings, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
+def test_an_agent_follows_what_fetch_copies_while_it_grows(kafka: StackSettings, sshd: Server, tmp_path: Path) -> None:
     """`fetch --follow` and an agent side by side: each interval once, while the remote file is still written."""
     create_topics(kafka, topics())
     text = SAMPLE.read_bytes()
     cuts = [text.index(b"ZZZZ,T0006"), text.index(b"ZZZZ,T0016") + 9, len(text)]
-    if scheme == "sftp":
-        server = request.getfixturevalue("sshd")
-        (server.folder / "live").mkdir()
-        url, environment, write = f"{server.url}/live", server.environment, (server.folder / "live/a.nmon").write_bytes
-    else:
-        environment = request.getfixturevalue("store")
-        url, client = "s3://perf/live", boto3.client("s3")
-
-        def write(content: bytes) -> object:
-            return client.put_object(Bucket="perf", Key="live/a.nmon", Body=content)
-
-    name, copies = f"follows-{scheme}", tmp_path / "copies"
+    (sshd.folder / "live").mkdir()
+    url, environment, write = f"{sshd.url}/live", sshd.environment, (sshd.folder / "live/a.nmon").write_bytes
+    name, copies = "follows", tmp_path / "copies"
     copies.mkdir()
     source = {"name": "live", "paths": [f"{copies}/**/*.nmon"], "zone": "UTC", "settle_s": 3}
     config = {"agent_id": name, "kafka": kafka.kafka("admin").described, "poll_s": 0.1, "sources": [source]}
@@ -323,14 +311,6 @@ def test_a_web_server_is_read_over_tls_whose_certificate_is_checked(tmp_path: Pa
         finally:
             server.shutdown()
             thread.join()
-
-
-@pytest.mark.parametrize("shape", ["--records", "--summary"])
-def test_standard_input_is_a_file_like_any_other(shape: str) -> None:
-    piped = run("look", shape, "-", stdin=SAMPLE.read_bytes())
-    named = run("look", shape, SAMPLE)
-    assert piped.returncode == named.returncode == 0, piped.stderr.decode()
-    assert piped.stdout.splitlines()[1:] == named.stdout.splitlines()[1:]
 
 
 def test_a_password_in_an_address_is_refused(tmp_path: Path) -> None:

@@ -178,25 +178,6 @@ def test_without_a_range_all_that_was_recorded_is_reported(report: Run, tmp_path
     assert "logical_io" in charts_of(tmp_path)
 
 
-def test_a_system_that_is_not_there_is_named(report: Run, tmp_path: Path) -> None:
-    outcome = report(*RANGE, "--system", SYSTEM, "--system", "GO'NE", "--out", tmp_path, "--no-pictures")
-    assert outcome.exit_code == 0, outcome.output
-    assert "Nothing was recorded on the system GO'NE in this range." in text_of(tmp_path)
-    assert "logical_io" in charts_of(tmp_path)
-    assert not (tmp_path / "charts").exists()
-
-
-def test_one_interval_is_drawn(report: Run, tmp_path: Path) -> None:
-    arguments = ("--from", "2026-05-04T08:14:00", "--to", "2026-05-04T08:16:00", "--out", tmp_path, "--no-pictures")
-    assert report(*arguments).exit_code == 0
-    assert len(charts_of(tmp_path)["logical_io"]["points"]) == 1
-
-
-def test_another_grouping_is_chosen(report: Run, tmp_path: Path) -> None:
-    assert report(*RANGE, "--set", "grouping=user", "--out", tmp_path, "--no-pictures").exit_code == 0
-    assert "logical_io_by_group" not in charts_of(tmp_path)
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -22,7 +22,6 @@ Row = dict[str, Any]
 Batch = list[tuple[str, Row]]
 
 TEN = datetime(2026, 11, 20, 10, tzinfo=UTC)
-_ENVELOPE = {"ts", "interval_s", "system", "source", "agent_id", "seq", "collected_at", "landed_at"}
 
 
 def at(ts: datetime, system: str = "lpar1", *, agent: str = "a", again_s: int = 0, **columns: Any) -> Row:

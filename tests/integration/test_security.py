@@ -8,7 +8,6 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +19,6 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from counterflow.base.clickhouse import ClickHouse, ClickHouseError
 from counterflow.collectors.agent.publish import publish_files
-from counterflow.dashboards.macros import Range, expand
-from counterflow.pipelines.audit.records import accounts
 from counterflow.schemas import topics
 from counterflow.schemas.definition import CHECKPOINTS
 from counterflow.stack import lifecycle, supervision
@@ -30,7 +27,6 @@ from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.support.command_line import run_apart
 from tests.support.dds import Authority
-from tests.support.hostile import NAMES
 from tests.support.waiting import PATIENCE_S
 
 NewStack = Callable[[], StackSettings]
@@ -221,17 +217,6 @@ def test_a_user_of_clickhouse_does_its_own_work_alone(line: StackSettings, user:
     assert refusal(line, user, sql) == code
 
 
-def test_the_broker_and_the_engine_listen_on_their_own_ports_alone(line: StackSettings) -> None:
-    expected = {
-        "kafka": {line.kafka_port, line.kafka_controller_port},
-        "clickhouse": {line.clickhouse_port, line.clickhouse_plain_port},
-    }
-    for part, ports in expected.items():
-        found = psutil.Process(supervision.states(line)[part].pid).net_connections("inet")
-        assert {c.laddr.port for c in found if c.status == psutil.CONN_LISTEN} == ports
-        assert {c.laddr.ip.removeprefix("::ffff:") for c in found if c.status == psutil.CONN_LISTEN} == {"127.0.0.1"}
-
-
 def test_a_password_is_changed_by_removing_its_file(line: StackSettings) -> None:
     before, old = line.kafka("agent").client, line.clickhouse_password("reader")
     for part, name in (("kafka", "kafka-agent"), ("clickhouse", "clickhouse-reader")):
@@ -244,23 +229,6 @@ def test_a_password_is_changed_by_removing_its_file(line: StackSettings) -> None
     assert refusal(line, "reader", "SELECT 1", old) == AUTHENTICATION_FAILED
     with line.clickhouse("reader") as reader:
         assert reader.rows("SELECT count() > 0 AS data_stays FROM counterflow.ledger") == [{"data_stays": 1}]
-
-
-def test_a_name_fills_a_parameter_of_sql_and_stays_what_it_is(line: StackSettings) -> None:
-    names = [*NAMES, "a\\", "'"]
-    with line.clickhouse("reader") as reader:
-        for name in names:
-            assert reader.rows("SELECT {x:String} AS x", {"param_x": name}) == [{"x": name}]
-            shown = Range(datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 1, 2, tzinfo=UTC))
-            of_a_board = expand("SELECT [${system:singlequote}] AS x", shown, {"system": [name, "other"]})
-            assert reader.rows(of_a_board) == [{"x": [name, "other"]}]
-        assert reader.rows("SELECT {x:Array(String)} AS x", {"param_x": names}) == [{"x": names}]
-        numbers = {name: n for n, name in enumerate(names)}
-        assert reader.rows("SELECT {x:Map(String, UInt64)} AS x", {"param_x": numbers}) == [{"x": numbers}]
-        pairs = [(1, 2), (3, 4)]
-        sql = "SELECT {x:Array(Tuple(UInt64, UInt64))} AS x"
-        assert reader.rows(sql, {"param_x": pairs}) == [{"x": [list(pair) for pair in pairs]}]
-        accounts(reader, dict.fromkeys(NAMES, 0), {})  # an agent may be called anything
 
 
 # Secrets

@@ -99,19 +99,6 @@ def test_each_format_has_every_column(sql: Run) -> None:
     assert len(rows) == 3
 
 
-def test_two_columns_of_one_name_are_both_shown(sql: Run) -> None:
-    done = sql("SELECT ts, disk, ts FROM counterflow.disk ORDER BY ts LIMIT 1", "--format", "table")
-    assert done.stdout.splitlines()[0].split() == ["ts", "disk", "ts"]
-
-
-def test_a_clause_format_is_printed_as_it_comes(sql: Run, terminal: Callable[..., str]) -> None:
-    query = "SELECT 1 AS a, 'x' AS b FORMAT "
-    for options in ((), ("--format", "table"), ("--json",)):
-        assert sql(query + "CSV", *options).stdout == '1,"x"\n'
-    assert sql(query + "Values").stdout == "(1,'x')"
-    assert terminal(80, query + "CSV") == '1,"x"\n'
-
-
 def test_a_stored_query_keeps_its_options_in_each_format(sql: Run) -> None:
     found = sql("busiest_disks", "--system", "A/B", "--from", "2026-01-01 00:00:00")
     assert found.stderr == ""
@@ -154,13 +141,6 @@ def test_a_terminal_shows_a_block_a_row_where_no_table_fits(terminal: Callable[.
     assert [len(block.splitlines()) for block in blocks] == [0, *[COLUMNS + 1] * 3]
     assert "disk:             hdisk1\n" in blocks[2]
     assert "\x1b" in terminal(80, FEW)
-
-
-def test_a_terminal_shows_which_rows_are_left_out(terminal: Callable[..., str]) -> None:
-    *rows, last = terminal(80, "SELECT disk FROM counterflow.disk").splitlines()
-    assert len(rows) == 1_001
-    assert last == "only the first 1,000 rows are shown; --format tsv prints all"
-    assert len(terminal(80, "SELECT number FROM numbers(1000)").splitlines()) == 1_001
 
 
 def test_a_terminal_obeys_no_row(terminal: Callable[..., str]) -> None:

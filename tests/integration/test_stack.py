@@ -7,7 +7,6 @@ import json
 import os
 import re
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -23,7 +22,7 @@ from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 from prometheus_client.parser import text_string_to_metric_families
 
-from counterflow.base.clickhouse import ClickHouse, ClickHouseError
+from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
 from counterflow.pipelines.jobs import all_jobs
 from counterflow.stack import certificate, lifecycle, supervision
@@ -39,7 +38,6 @@ from tests.support.waiting import PATIENCE_S, until
 SAMPLE = RECORDINGS / "linux_16n_plain.nmon"
 PARTS = {"supervisor", "kafka", "clickhouse", "jobmanager", "taskmanager", "lander", "exporter", "jobs", "health"}
 NewStack = Callable[[], StackSettings]
-AUTHENTICATION_FAILED, NOT_ENOUGH_PRIVILEGES, READONLY = 516, 497, 164
 
 
 def counterflow(settings: StackSettings, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -208,111 +206,9 @@ def test_the_doctor_finds_a_certificate_that_expires(stack: StackSettings) -> No
     assert f"{what}\n         {remedy}\n" in done.stdout
 
 
-def test_what_a_killed_supervisor_left_is_reported_and_ended(new_stack: NewStack) -> None:
-    settings = new_stack()
-    lifecycle.start(settings, "kafka")
-    kafka = supervision.states(settings)["kafka"].pid
-    kill_supervisor(settings)
-    status = counterflow(settings, "status")
-    assert status.returncode == 1
-    assert (
-        "supervisor is stopped: processes that a killed supervisor left: 1; counterflow up ends them" in status.stdout
-    )
-    lifecycle.start(settings, "kafka")
-    assert not psutil.pid_exists(kafka)
-    kill_supervisor(settings)
-    assert supervision.processes(settings), "the part goes on"
-    assert counterflow(settings, "down").returncode == 0
-    assert_nothing_runs(settings)
-
-
-def kill_supervisor(settings: StackSettings) -> None:
-    pid = supervision.states(settings)["supervisor"].pid
-    os.kill(pid, signal.SIGKILL)
-    psutil.wait_procs([psutil.Process(pid)] if psutil.pid_exists(pid) else [], timeout=5)
-
-
 def assert_nothing_runs(settings: StackSettings) -> None:
     assert supervision.processes(settings) == []
     assert [port for port in ports(settings) if not is_free(port)] == []
-
-
-def test_a_killed_part_is_restarted(clickhouse: StackSettings) -> None:
-    with as_user(clickhouse, "admin") as admin:
-        admin.post("CREATE DATABASE survivor")
-    before = supervision.states(clickhouse)["clickhouse"].pid
-    os.kill(before, signal.SIGKILL)
-
-    def is_back() -> bool:
-        part = next(part for part in lifecycle.status(clickhouse) if part.name == "clickhouse")
-        return part.state == "running" and part.pid != before
-
-    until(is_back)
-    with as_user(clickhouse, "admin") as admin:
-        admin.post("DROP DATABASE survivor")
-
-
-def test_users_have_their_own_rights_only(clickhouse: StackSettings) -> None:
-    def refusal(user: str, sql: str, password: str | None = None) -> int:
-        with as_user(clickhouse, user, password) as client, pytest.raises(ClickHouseError) as refused:
-            client.post(sql)
-        return refused.value.code
-
-    with as_user(clickhouse, "admin") as admin:
-        admin.post("CREATE DATABASE IF NOT EXISTS counterflow")
-        admin.post("CREATE TABLE counterflow.rights (x UInt8) ENGINE = MergeTree ORDER BY x")
-        with as_user(clickhouse, "lander") as lander, as_user(clickhouse, "reader") as reader:
-            lander.post("INSERT INTO counterflow.rights VALUES (1)")
-            assert reader.rows("SELECT count() AS n FROM counterflow.rights") == [{"n": 1}]
-        assert refusal("reader", "SELECT 1", password="wrong") == AUTHENTICATION_FAILED
-        assert refusal("nobody", "SELECT 1", password="wrong") == AUTHENTICATION_FAILED
-        assert refusal("reader", "INSERT INTO counterflow.rights VALUES (2)") == NOT_ENOUGH_PRIVILEGES
-        assert refusal("reader", "SET readonly = 0") == READONLY
-        assert refusal("lander", "DROP TABLE counterflow.rights") == NOT_ENOUGH_PRIVILEGES
-        assert refusal("default", "SELECT x FROM counterflow.rights", password="") == NOT_ENOUGH_PRIVILEGES
-        admin.post("DROP TABLE counterflow.rights")
-
-
-def test_a_taken_port_is_reported_in_one_sentence(new_stack: NewStack) -> None:
-    settings = new_stack()
-    with socket.create_server(("127.0.0.1", settings.kafka_port)):
-        result = counterflow(settings, "up")
-    assert result.returncode == 1
-    assert f"port {settings.kafka_port} (kafka) is taken by pid {os.getpid()} (" in result.stderr
-    assert "COUNTERFLOW_KAFKA_PORT" in result.stderr
-    assert "Traceback" not in result.stderr
-    assert supervision.processes(settings) == []
-
-
-@pytest.mark.parametrize(
-    ("printed", "sentence"),
-    [
-        (None, "error: JAVA_HOME is {home}, where there is no bin/java\nhint: unset JAVA_HOME\n"),
-        (
-            'openjdk version "11.0.2" 2019-01-15',
-            "error: Java 17 or newer is needed; {home}/bin/java reports: {printed}\nhint: unset JAVA_HOME\n",
-        ),
-    ],
-)
-def test_an_unsuitable_java_home_is_reported_in_one_sentence(
-    new_stack: NewStack, tmp_path: Path, printed: str | None, sentence: str
-) -> None:
-    java = tmp_path / "bin/java"
-    java.parent.mkdir()
-    if printed:
-        java.write_text(f"#!/bin/sh\necho '{printed}' >&2\n")
-        java.chmod(0o755)
-    settings = new_stack()
-    result = counterflow(settings, "up", JAVA_HOME=str(tmp_path))
-    assert result.returncode == 1
-    assert result.stderr == sentence.format(home=tmp_path, printed=printed)
-    assert supervision.processes(settings) == []
-
-
-def test_an_invalid_port_is_reported_in_one_sentence(new_stack: NewStack) -> None:
-    result = counterflow(new_stack(), "up", COUNTERFLOW_FLINK_PORT="many")
-    assert result.returncode == 2
-    assert "error: COUNTERFLOW_FLINK_PORT is 'many'" in result.stderr
 
 
 def test_an_interrupted_installation_starts_again(

@@ -104,14 +104,6 @@ def test_a_timeline_of_nothing_states_what_is_missing(reader: ClickHouse) -> Non
     assert row[2:] == ["\u2013", "It's quiet."]
 
 
-def test_a_table_leaves_the_date_away_where_the_range_is_a_day(reader: ClickHouse) -> None:
-    sql = "SELECT 'disk' AS \"Disk\", toDateTime('2026-03-02 08:24:05', 'UTC') AS \"At\" WHERE $__toTime > $__fromTime"
-    written = {"sql": sql, "shape": "table", "series": {"Disk": {"unit": "text"}, "At": {"unit": "time"}}}
-    assert sent(reader, **written).rows == [["disk", "08:24:05"]]
-    assert sent(reader, hours=24, **written).rows == [["disk", "08:24:05"]]
-    assert sent(reader, hours=25, **written).rows == [["disk", "2026-03-02 08:24"]]
-
-
 DAYS = """\
 SELECT toDateTime('2026-03-01 08:00:00', 'UTC') + 86400 * intDiv(number, 4) + 600 * (number % 4) AS time,
   toNullable(({values})[number + 1]) AS Value

@@ -144,12 +144,6 @@ def test_a_log_has_its_busiest_interval_and_its_ceiling(client: ClickHouse) -> N
     assert (row["A log write"], row["Slowest interval"]) == (2, 3)
 
 
-def test_latencies_weigh_by_transactions_and_idle_has_none(client: ClickHouse) -> None:
-    [row] = drawn(client, "replication_latency", 1800)
-    assert (row["Capture"], row["Queue"], row["Apply"], row["Slowest interval"]) == (150, 200, 100, 900)
-    assert len(drawn(client, "replication_latency", 60)) == 2
-
-
 def test_a_percentile_is_the_highest_and_no_mean(client: ClickHouse) -> None:
     [row] = drawn(client, "work_percentiles", 1800)
     assert (row["Value"], row["series"]) == (9, f"{SYSTEM} / ycsb / READ, 99 %")

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.golden.cases import golden
 from tests.support.command_line import run as run_command
 from tests.support.recordings import RECORDINGS
 
@@ -70,50 +69,6 @@ def test_an_uncapped_partition_is_warned_of_and_shown_on_fixed_bases() -> None:
     assert sum(c["cpu_s"] for c in top) < sum(consumed) * 300 * 1.05, "commands used more than the partition did"
 
 
-def test_a_log_of_db2_is_counted_without_figures_that_it_does_not_have(tmp_path: Path) -> None:
-    rows = ["time_utc,sysid,ssid,QJSTCIWR", "2025-11-21T01:00:00Z,SYS1,DBP1,100"]
-    path = tmp_path / "log.csv"
-    path.write_text("\n".join([*rows, "2025-11-21T01:01:00Z,SYS1,DBP1,700", ""]))
-    found = summary(path)
-    assert (found["system"], found["snapshots"]) == ("SYS1", 2)
-    assert (found["start"], found["end"]) == ("2025-11-21T01:00:00Z", "2025-11-21T01:01:00Z")
-    assert found["records"] == {"db_log": 2, "manifest": 2}
-    shown = counterflow("look", "--summary", path).stdout
-    assert "2025-11-21 01:00:00 to 2025-11-21 01:01:00, 2 snapshots" in shown
-    assert "db_log 2" in shown
-    assert "CPU" not in shown
-    assert "None" not in shown
-
-
-def test_a_file_of_two_systems_has_a_summary_of_each(tmp_path: Path) -> None:
-    path = tmp_path / "log.csv"
-    head = "time_utc,sysid,ssid,QJSTCIWR"
-    path.write_text(f"{head}\n2025-11-21T01:00:00Z,SYS1,DBP1,1\n2025-11-21T01:05:00Z,SYS2,DBP2,2\n")
-    run = counterflow("look", "--summary", "--json", path)
-    found = [json.loads(line) for line in run.stdout.splitlines()]
-    assert [(s["system"], s["end"], s["snapshots"]) for s in found] == [
-        ("SYS1", "2025-11-21T01:00:00Z", 1),
-        ("SYS2", "2025-11-21T01:05:00Z", 1),
-    ]
-
-
-def test_the_memory_of_a_system_is_that_of_all_its_pools(tmp_path: Path) -> None:
-    """IBM i reports pools: *MACHINE has 512.5 MB, *BASE 4,096 MB; what is free it does not report."""
-    path = golden("ibmi_tables/memory_pool").written(tmp_path)
-    figures = summary(path, "--system", "PROD01")
-    assert (figures["memory_mb"], figures["memory_used_mb_avg"]) == (4608.5, None)
-
-
-def test_a_file_that_counts_no_traffic_has_no_row_of_it(tmp_path: Path) -> None:
-    """Ports of a Db2 Mirror have states alone; nothing is summed, so nothing is shown."""
-    path = golden("ibmi_tables/nrg_link_info").written(tmp_path)
-    figures = summary(path, "--system", "PROD01")
-    assert dict(figures["records"])["link"] > 0  # type: ignore[call-overload]
-    assert figures["network"] == []
-    assert "network" not in counterflow("look", "--summary", "--system", "PROD01", path).stdout
-    assert "network" in counterflow("look", "--summary", RECORDINGS / "linux_16n_plain.nmon").stdout
-
-
 def test_a_name_of_a_file_that_is_not_unicode_is_written_out(tmp_path: Path) -> None:
     path = os.fsencode(tmp_path) + b"/M\xe4rz.nmon"
     Path(os.fsdecode(path)).write_bytes((RECORDINGS / "linux_16n_plain.nmon").read_bytes() + b"ZZZZ,T0099,broken\n")
@@ -136,18 +91,6 @@ def test_a_recording_that_has_not_begun_has_no_interval(tmp_path: Path) -> None:
     run = counterflow("look", "--summary", path)
     assert "no snapshot" in run.stdout
     assert "None" not in run.stdout
-
-
-def test_local_times_are_of_the_zone_given() -> None:
-    figures = summary(RECORDINGS / "linux_16n_plain.nmon", "--zone", "America/New_York", "--system", "elsewhere")
-    assert figures["start"] == "2026-11-21T06:41:19Z"
-    assert figures["system"] == "elsewhere"
-
-
-def test_an_unknown_zone_is_named() -> None:
-    run = counterflow("look", "--summary", "--zone", "Mars/Olympus", RECORDINGS / "linux_16n_plain.nmon")
-    assert run.returncode == 2
-    assert "Mars/Olympus" in run.stderr
 
 
 def test_every_bad_file_is_named_and_the_good_one_is_read(tmp_path: Path) -> None:

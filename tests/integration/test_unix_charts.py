@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,11 +14,10 @@ from click.testing import CliRunner
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.cli import cli
 from counterflow.dashboards import alerting, buckets
-from counterflow.dashboards.definition import boards, charts, members, variable_of
+from counterflow.dashboards.definition import boards, charts
 from counterflow.dashboards.macros import Range, expand
 from counterflow.dashboards.server import fetch
 from counterflow.dashboards.shapes import points
-from counterflow.dashboards.statement import if_chosen
 from counterflow.pipelines.landing.rollups import refresh
 from counterflow.stack.settings import StackSettings
 from tests.golden.cases import golden
@@ -27,7 +25,6 @@ from tests.support.recordings import RECORDINGS
 from tests.support.shapes import problems
 from tests.support.tables import empty_tables, insert
 
-REPOSITORY = Path(__file__).parents[2]
 AIX, LINUX, VIOS, GPU, NJMON = "aixgen01", "vm", "vios1", "gpu1", "njvm"
 FILES = {
     AIX: "aix_generated.nmon",
@@ -138,20 +135,6 @@ def test_what_few_recordings_have_is_drawn_where_they_do(admin: ClickHouse, name
     assert drawn(admin, name, system)
 
 
-@pytest.mark.parametrize("chosen", ["busy", "data", "size", "wait"])
-def test_a_family_draws_the_figure_that_the_menu_names(admin: ClickHouse, chosen: str) -> None:
-    """No disk has a figure `data`: then the family draws its first."""
-    family = [charts()[name] for name in members("unix_disks")]
-    begin, length = SPANS[AIX]
-    values = {"system": (AIX,), "figure": chosen}
-    filled = [
-        one.figure
-        for one in family
-        if fetch(admin, expand(if_chosen(one, family), Range(begin, begin + length, 300), values)).rows
-    ]
-    assert filled == ["busy" if chosen == "data" else chosen]
-
-
 def test_processors_are_those_of_the_recording(admin: ClickHouse) -> None:
     rows = drawn(admin, "aix_cpu", AIX)
     of_file = [[float(value) for value in row[2:7]] for row in recorded(AIX, "PCPU_ALL")]
@@ -168,32 +151,12 @@ def test_a_point_over_a_day_weighs_intervals_and_shows_the_highest(admin: ClickH
     assert row["Busiest interval"] == pytest.approx(max(consumed))
 
 
-def test_a_disk_that_did_nothing_counts_with_0(admin: ClickHouse) -> None:
-    [row] = [row for row in drawn(admin, "unix_disk_read", LINUX) if row["series"] == "vda"]
-    header = next(
-        line.split(",") for line in (RECORDINGS / FILES[LINUX]).read_text().splitlines() if line[:9] == "DISKREAD,"
-    )
-    read = [float(line[header.index("vda")]) for line in recorded(LINUX, "DISKREAD")]
-    assert 0 in read
-    assert row["Value"] == pytest.approx(1024 * sum(read) / len(read), rel=0.02)
-
-
 def test_processes_are_of_all_the_time_recorded(admin: ClickHouse) -> None:
     rows = drawn(admin, "unix_top_cpu", AIX, bucket_s=86400)
     top = [line for line in (RECORDINGS / FILES[AIX]).read_text().splitlines() if line.startswith("TOP,")]
     used = sum(float(f[3]) for f in (line.split(",") for line in top) if f[1].isdigit() and f[13] == "db2sysc")
     [row] = [row for row in rows if row["series"] == "db2sysc"]
     assert row["Value"] == pytest.approx(used / 100 / 47, rel=0.01)
-
-
-@pytest.mark.parametrize(("board", "system"), [("cf-aix", AIX), ("cf-linux", LINUX)])
-def test_a_board_lists_the_systems_of_its_platform_first(admin: ClickHouse, board: str, system: str) -> None:
-    sql = variable_of(boards()[board], "system").sql
-    assert sql is not None
-    begin = datetime(2026, 1, 1, tzinfo=UTC)
-    listed = [row[0] for row in fetch(admin, expand(sql, Range(begin, begin + timedelta(days=365), 60), {})).rows]
-    assert {AIX, LINUX} <= set(listed)
-    assert listed.index(system) == min(listed.index(one) for one in (AIX, LINUX))
 
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
@@ -250,11 +213,6 @@ def strained(admin: ClickHouse) -> ClickHouse:
 )
 def test_an_alert_fires_for_the_newest_interval_alone(strained: ClickHouse, alert: str, value: float) -> None:
     assert fired(strained, alert) == {"over": pytest.approx(value)}
-
-
-@pytest.mark.parametrize(("system", "board"), [(AIX, "cf-aix"), (LINUX, "cf-linux"), (NJMON, "cf-linux")])
-def test_the_fleet_leads_to_the_board_of_the_platform(admin: ClickHouse, system: str, board: str) -> None:
-    assert {row["board_uid"] for row in drawn(admin, "fleet_table", system) if row["System"] == system} == {board}
 
 
 @pytest.mark.parametrize(("system", "platform"), [(AIX, "AIX"), (LINUX, "")])

@@ -49,16 +49,10 @@ def of_other_tables(home: Path) -> None:
     (home / "made_by.json").write_text('{"version": "0.9.0", "schema": "0"}')
 
 
-def of_an_older_checkout(home: Path) -> None:
-    only_tables(home)
-    (home / "made_by.json").write_text('{"version": "0.1.0", "migrations": {"counters": "0"}}')
-
-
 HOMES = {
     home_of_0_1: "holds data, but no made_by.json: an older version made it, which was never released",
     only_tables: "holds data, but no made_by.json: an older version made it, which was never released",
     of_other_tables: "was made by version 0.9.0, whose tables differ",
-    of_an_older_checkout: "was made by version 0.1.0, whose tables differ",
 }
 
 

@@ -104,19 +104,6 @@ def test_general_processors_are_not_averaged_with_ziips(client: ClickHouse) -> N
     }
 
 
-def test_the_log_over_a_period(client: ClickHouse) -> None:
-    log = {"subsystem": "DBP1", "path": "zhpf", "rate_basis": "written"}
-    insert(
-        client,
-        "log_load",
-        result(4, **log, rate_mb_s=100.0, ceiling_pct=50.0, waits_delta=1.0),
-        result(4, **log, rate_mb_s=200.0, ceiling_pct=99.0, waits_delta=4.0) | {"ts": NEXT, "interval_s": 180},
-    )
-    period = {"param_from": "2026-05-04 09:00:00", "param_to": "2026-05-04 10:00:00"}
-    [row] = client.rows(printed("log_load"), period)
-    assert (row["rate_mb_s"], row["ceiling_pct_max"], row["waits"]) == (175, 99, 5)
-
-
 def test_components_cost_what_they_used_while_units_were_counted(client: ClickHouse) -> None:
     def used(ts: str, command: str, cpu_ms: float, memory_mb: float) -> dict[str, Any]:
         figures = {"cpu_ms": cpu_ms, "cpu_cores": cpu_ms / 60_000, "cpu_base": "physical", "memory_mb": memory_mb}

@@ -22,15 +22,6 @@ from tests.support.flink_line import Record, Results, SettledLine, first_of_each
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 JOBS = ("account_cpu", "log_ceiling", "log_load")
-RUNS = {
-    # Db2 for z/OS zHyperLink study: MB/s a copy, million accounts an hour, GCP %, zIIP %, ms an account of both
-    "z17-zhpf": ("zhpf", 214.0, 17.29, 27.2, 23.3, 0.34, 0.49),
-    "z17-zhl": ("zhl", 594.0, 47.75, 69.4, 65.3, 0.31, 0.49),
-    "z16-zhl": ("zhl", 537.0, 42.97, 75.7, 67.4, 0.38, 0.56),
-    "z16-zhl-8950": ("zhl", 383.0, 100 / 3.26, 55.8, 54.0, 0.39, 0.63),
-}
-SHORT = (10.0, 15.0, 30.0)
-ELAPSED_H = {"z17-zhpf": 5.78, "z17-zhl": 2.09, "z16-zhl": 2.33, "z16-zhl-8950": 3.26}
 
 
 # The recomputation. It shares nothing with the SQL but the wording of the definitions.
@@ -598,39 +589,6 @@ def completed(system: str, rows: Iterable[tuple[str, Record]]) -> Rows:
     return [(dataset, {"system": system, **envelope, "seq": seq, **row}) for seq, (dataset, row) in enumerate(rows)]
 
 
-def measured() -> Rows:
-    """Return the four runs, each against its own rate, and against a ceiling of which it is 70 %."""
-    rows: Rows = []
-    for name, (path, mb_s, accounts, gcp, ziip, *_) in RUNS.items():
-        for system, ceiling in ((name, mb_s), (f"{name} at 70 %", mb_s / 0.7)):
-            log, done = Running(ci_written=0.0, buffer_waits=0.0), Running(done=0.0)
-            mine: Rows = []
-            for each in range(7):
-                ts = NOW + each * timedelta(minutes=1)
-                envelope = {"ts": stamp(ts), "interval_s": 60.0, "source": "db2_log_csv"}
-                counts = log.sample(ts, ci_written=mb_s * 60e6 * 2 / 4096, buffer_waits=4)
-                mine.append(("db_log", {**envelope, "subsystem": "DBP1", "log_path": path, "copies": 2.0, **counts}))
-                mine[-1][1].update(active_threads=256.0, zhl_sync_pct=99.0 if path == "zhl" else None)
-                about = {"workload": "SETTLE", "run_id": "", "operation": "", "unit_of_work": "accounts"}
-                mine.append(("workload", {**envelope, **about, **done.sample(ts, done=accounts * 1e6 / 60)}))
-                for kind, pct, engines in (("gcp", gcp, 6.0), ("ziip", ziip, 10.0)):
-                    cpu = {"engine_type": kind, "engine": "all", "busy_pct": pct, "logical_engines": engines}
-                    mine.append(("system_cpu", {**envelope, **cpu}))
-            # reports of D SMS, more often than statistics: they are no intervals, and must not stop the verdict
-            for each in range(18 if path == "zhl" else 0):
-                report = {"ts": stamp(NOW + timedelta(seconds=5 + 20 * each)), "interval_s": 20.0, "zhl_sync_pct": 99.0}
-                mine.append(("db_log", {**report, "source": "zhl_write_stats", "subsystem": "DBP1"}))
-            for length in SHORT:  # drivers that report more often than Db2 and RMF
-                pace = {"interval_s": length, "done_delta": accounts * 1e6 / 3600 * length}
-                mine.append(("workload", {**envelope, **about, **pace, "workload": f"EVERY {length:g} S"}))
-            old = NOW - timedelta(days=30)
-            item = f"DBP1/{path}"
-            mine.append(("config", configured(system, "log_ceiling", item, "ceiling_mb_s", old, repr(ceiling))))
-            mine.append(("config", configured(system, "batch", "SETTLE", "units_total", old, "100000000")))
-            rows += completed(system, mine)
-    return rows
-
-
 def everything() -> Rows:
     """Return a live system, one three days late, one a day ahead, a member delivered twice: shuffled."""
     twice = lpar("twice", NOW - timedelta(hours=2), seed=3)
@@ -641,7 +599,6 @@ def everything() -> Rows:
         *twice,
         *[(dataset, {**record, "seq": record["seq"] + 10_000}) for dataset, record in twice],
         *completed("power", power(NOW)),
-        *measured(),
     ]
     random.Random(5).shuffle(rows)
     return rows
@@ -661,24 +618,6 @@ def line(flink: StackSettings) -> Iterator[SettledLine]:
 
 def test_every_result_is_exact_whatever_the_order(line: SettledLine) -> None:
     line.check()
-
-
-def test_the_measured_runs_come_out_as_published(line: SettledLine) -> None:
-    costs, verdicts = line.kept("account_cpu"), line.kept("verdict")
-    ts = stamp(NOW + timedelta(minutes=6))
-    for name, (_, mb_s, accounts, _, _, gcp_ms, ziip_ms) in RUNS.items():
-        row = costs[name, "SETTLE", "lpar", ts]
-        assert round(row["gcp_ms_per_account"], 2) == gcp_ms
-        assert round(row["ziip_ms_per_account"], 2) == ziip_ms
-        assert round(row["batch_h"], 2) == ELAPSED_H[name]
-        assert row["log_mb_s"] == pytest.approx(mb_s, rel=1e-4)
-        assert row["log_bytes_per_account"] == pytest.approx(mb_s * 3600 / accounts, rel=1e-4)
-        for length in SHORT:
-            short = costs[name, f"EVERY {length:g} S", "lpar", ts]
-            assert short["log_mb_s"] == pytest.approx(mb_s, rel=1e-4)
-            assert short["log_bytes_per_account"] == pytest.approx(mb_s * 3600 / accounts, rel=1e-4)
-        assert verdicts["log_ceiling", name, "log", "DBP1", ts]["state"] == "CRITICAL"
-        assert verdicts["log_ceiling", f"{name} at 70 %", "log", "DBP1", ts]["state"] == "OK"
 
 
 def test_a_ceiling_that_is_configured_afterwards_judges_history(line: SettledLine) -> None:

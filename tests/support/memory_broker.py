@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event, Thread
 from types import SimpleNamespace
 from typing import Any
 
 import orjson
 import pytest
+import yaml
 from confluent_kafka import KafkaError, KafkaException
 
 from counterflow.base.kafka import Kafka
 from counterflow.collectors.agent import checkpoint, publisher
+from counterflow.collectors.agent.config import Commit, SpoolFolder, load
+from counterflow.collectors.agent.metrics import Metrics
+from counterflow.collectors.agent.runner import Runner
 from counterflow.schemas.definition import CHECKPOINTS, topics
 from counterflow.schemas.frame import contract
 from counterflow.schemas.frame import rows as of_frame
@@ -114,3 +121,19 @@ class Producer:
 
     def purge(self) -> None:
         pass
+
+
+@contextmanager
+def running_agent(folder: Path, *sources: Mapping[str, Any], spool: SpoolFolder | None = None) -> Iterator[Metrics]:
+    """Run the agent `a` with sources in a thread until the block ends; yield its metrics."""
+    config = {"agent_id": "a", "kafka": {"bootstrap": "b"}, "sources": [*sources]}
+    (folder / "agent.yaml").write_text(yaml.safe_dump(config))
+    stop, systems = Event(), load(folder / "agent.yaml").systems
+    runner = Runner(publisher.Publisher(KAFKA, "a", stop), "a", Commit(), stop, systems=systems, spool=spool)
+    thread = Thread(target=runner.run, args=([], 0.02))
+    thread.start()
+    try:
+        yield runner.metrics
+    finally:
+        stop.set()
+        thread.join(10)

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from counterflow.base.errors import CounterflowError
 from counterflow.cli.agent import check as command
-from counterflow.collectors.agent.config import Config, HttpSource, KafkaSource, Mistake, Secret, check, load
+from counterflow.collectors.agent.config import Config, HttpSource, KafkaSource, Mistake, check, load
 from tests.support.dds import Authority
 
 EXAMPLE = Path(__file__).parents[2] / "collectors" / "agent.example.yaml"
@@ -132,14 +132,6 @@ def test_paths_are_relative_to_the_folder_of_the_file(tmp_path: Path) -> None:
     assert "hunter2" not in repr(config)
 
 
-def test_a_missing_secret_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("COUNTERFLOW_TEST_SECRET", raising=False)
-    with pytest.raises(CounterflowError, match="COUNTERFLOW_TEST_SECRET is not set"):
-        Secret(env="COUNTERFLOW_TEST_SECRET").read()
-    with pytest.raises(CounterflowError, match="No such file"):
-        Secret(file=tmp_path / "none").read()
-
-
 @pytest.mark.parametrize("content", [b"\xff\xfe", None])
 def test_a_file_that_is_missing_or_not_text_is_reported(tmp_path: Path, content: bytes | None) -> None:
     path = tmp_path / "agent.yaml"
@@ -189,12 +181,6 @@ def test_topics_are_of_the_agents_own_cluster_where_none_is_named(tmp_path: Path
     assert isinstance(source, KafkaSource)
     assert source.connection == load(path).kafka
     assert source.connection.secrets["ssl.key.password"].file == tmp_path / "secret"
-
-
-@pytest.mark.parametrize("protocol", ["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"])
-def test_a_protocol_is_no_mistake_by_itself(protocol: str) -> None:
-    kafka = f"{{bootstrap: b, settings: {{security.protocol: {protocol}}}}}"
-    assert isinstance(check(f"agent_id: a\nkafka: {kafka}\nsources: [{{name: s, paths: [x]}}]"), Config)
 
 
 @pytest.mark.parametrize(

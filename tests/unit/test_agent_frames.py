@@ -192,17 +192,6 @@ def test_a_table_does_not_wait_and_rows_of_its_instant_have_a_frame_of_their_own
     assert (orjson.loads(last.message.value)["disk"], last.place, frames.seq) == (["c"], 0, 4)
 
 
-def test_a_column_that_stays_is_the_same_in_every_frame() -> None:
-    later = table(disk=(names := ("a", "b")), reads=[3.0, 4.0])
-    later.shared["ts"] = "2026-11-20T10:01:00Z"
-    other = table(disk=("c", "d"), reads=[5.0, 6.0])
-    other.shared["ts"] = "2026-11-20T10:02:00Z"
-    found, _ = framed(table(disk=names, reads=[1.0, 2.0]), later, other)
-    assert [(frame["disk"], frame["reads"]) for frame in found] == [
-        (["a", "b"], [1.0, 2.0]), (["a", "b"], [3.0, 4.0]), (["c", "d"], [5.0, 6.0]),
-    ]  # fmt: skip
-
-
 def test_columns_of_unequal_length_are_no_table() -> None:
     with pytest.raises(ValueError, match="not equally long"):
         table(disk=("a", "b"), reads=[1.0])

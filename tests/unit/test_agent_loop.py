@@ -7,7 +7,6 @@ import collections
 import dataclasses
 import errno
 import gzip
-import os
 import random
 import tarfile
 import time
@@ -265,22 +264,6 @@ def test_a_renamed_file_is_read_on_and_costs_no_look_at_its_bytes_afterwards(
     agent.round()
 
 
-def test_a_renamed_file_that_may_not_be_read_for_a_while_is_read_on_later(
-    broker: Broker, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    agent, moved = half_read_and_renamed(folder)
-
-    def refused(self: Path, *_: object, **__: object) -> None:
-        raise PermissionError(errno.EACCES, "Permission denied", str(self))
-
-    with monkeypatch.context() as patched:
-        patched.setattr(Path, "open", refused)
-        assert agent.round(2) == [f"{moved}: Permission denied"]
-    assert agent.round() == []
-    Agent(folder / "*.nmon").round()
-    assert_exactly_once(broker, moved)
-
-
 def test_a_device_with_another_number_after_a_restart_loses_and_repeats_nothing(broker: Broker, folder: Path) -> None:
     path, done = folder / "a.nmon", folder / "done.nmon"
     cut = NMON.index(b"ZZZZ,T0010")
@@ -368,20 +351,6 @@ def test_more_files_fail_than_a_broker_may_lose_transactions(broker: Broker, fol
     assert values(broker) == [f"failing {number}" for number in range(4)]
 
 
-def test_items_behind_the_last_position_are_sent_with_the_end_of_the_file(
-    broker: Broker, folder: Path, failing: Failing, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Items wait for the position that covers them, and are dropped where reading fails before it."""
-    path = folder / "a.x"
-    path.write_text("failing\nno position 1\nno position, FAIL\n")
-    monkeypatch.setattr(agent_files, "RETRY_S", 0.0)
-    agent = Agent(folder)
-    assert agent.round(2) == [f"{path}: the format failing failed: ZeroDivisionError('{path}')"]
-    failing.fails = False
-    assert agent.round(2) == []
-    assert values(broker) == ["failing", "no position 1", "no position, FAIL"]
-
-
 @pytest.mark.parametrize("state", ["\ud800", {1: 2}, 2**70, "x" * (4 << 20)], ids=["text", "key", "number", "size"])
 def test_a_state_that_no_checkpoint_can_keep_stops_its_file_only(
     broker: Broker, folder: Path, failing: Failing, state: Any
@@ -432,17 +401,6 @@ def test_problems_end_with_their_cause_and_a_second_one_is_reported_again(broker
     assert len(broker.rows("agent")) == reported + 1
 
 
-def test_a_file_that_vanishes_half_read_is_reported_once(broker: Broker, folder: Path) -> None:
-    path = folder / "a.nmon"
-    path.write_bytes(NMON[:100_000])
-    agent = Agent(folder, settle_s=3600)
-    agent.round()
-    path.unlink()
-    assert agent.round() == [f"{path}: gone before it was read to its end"]
-    assert agent.round() == []
-    assert reasons(broker) == {str(path): "gone before it was read to its end"}
-
-
 def test_broken_rows_of_one_place_are_dead_letters_of_their_own(broker: Broker, folder: Path, failing: Failing) -> None:
     """Key of the table: system, origin, stage, ts; of quality: system, file, line, reason, detail, ts."""
     path = folder / "a.x"
@@ -462,16 +420,6 @@ def test_broken_rows_of_one_place_are_dead_letters_of_their_own(broker: Broker, 
     assert {base64.b64decode(row["payload_base64"])[:0] for row in dead} == {b""}
     found = [row for row in rows if row["dataset"] == "quality" and row["reason"] == "schema"]
     assert len({(row["file"], row["line"], row["detail"], row["ts"]) for row in found}) == 3
-
-
-def test_a_name_that_is_not_unicode_is_reported_and_ends_as_any_other(broker: Broker, folder: Path) -> None:
-    junk = Path(os.fsdecode(os.fsencode(folder) + b"/M\xe4rz.nmon"))
-    junk.write_text("not a recording")
-    agent = Agent(folder)
-    [problem] = agent.round(2)
-    assert problem.startswith(f"{folder}/M\\udce4rz.nmon: not read")
-    junk.unlink()
-    assert agent.round() == []
 
 
 @pytest.mark.parametrize(

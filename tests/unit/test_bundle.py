@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import tarfile
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -43,13 +42,6 @@ def figures(file: Path, *options: str) -> list[tuple[object, ...]]:
         (row.get("dataset"), row.get("reject"), row.get("ts"), *(v for v in row.values() if not isinstance(v, str)))
         for row in rows
     ]
-
-
-@pytest.mark.parametrize("sample", sorted(RECORDINGS.iterdir()), ids=lambda path: path.name)
-def test_kernel_threads_replace_no_device(sample: Path, tmp_path: Path) -> None:
-    """Names of kernel threads hold those of devices, as `kworker/u8:3-loop1`: a device is not renamed for it."""
-    [file] = bundled(tmp_path, sample)
-    assert figures(file) == figures(sample)
 
 
 def test_no_name_is_left_and_every_figure_is_the_same(tmp_path: Path) -> None:
@@ -177,23 +169,6 @@ def test_no_name_stands_for_another(tmp_path: Path) -> None:
     assert not slots & set(re.findall(r"\w+", file.read_text()))
 
 
-def test_of_a_location_code_the_serial_number_alone_is_replaced(tmp_path: Path) -> None:
-    """Its other words name kinds of places: -T1 is a port, -S1 a part of one."""
-    source = golden("hmc_lshwres/physical_ports").written(tmp_path)
-    [file] = bundled(tmp_path, source)
-    places = re.findall(r"U78D2\.001\.(\w{7})(-P1-C8-T[12])", file.read_text())
-    assert [place for _, place in places] == ["-P1-C8-T1", "-P1-C8-T2"]
-    assert "WZS0001" not in {serial for serial, _ in places}
-
-
-def test_a_device_that_a_driver_named_keeps_its_name(tmp_path: Path) -> None:
-    """The sample lists sda, and in a path its partition sda1, whose figures are not added to those of the disk."""
-    source = golden("sysstat/all_activities").written(tmp_path)
-    [file] = bundled(tmp_path, source)
-    assert "/dev/sda1" in file.read_text()
-    assert "appsrv01" not in file.read_text()
-
-
 def test_what_cannot_be_searched_is_refused(tmp_path: Path) -> None:
     ebcdic = tmp_path / "spool"
     ebcdic.write_bytes("WORK WITH DISK STATUS   BANKPROD  10/10/26\n".encode("cp037") * 9)
@@ -279,22 +254,6 @@ def test_columns_that_no_dataset_has_hold_names_too(
         assert (special in file.read_text()) == (special in row), "what IBM named stays"
 
 
-@pytest.mark.parametrize(
-    ("case", "name", "kept"),
-    [
-        ("ibmi_tables/qapmconf", "78ABCDE", "0S92E9009"),
-        ("ibmi_tables/qapmeth", "ETHLINE", "CMN08"),
-        ("ibmi_tables/hops_netstat_interface_info", "ROCE01", "*LOOPBACK"),
-    ],
-)
-def test_names_of_ibm_stay_beside_those_of_the_site(tmp_path: Path, case: str, name: str, kept: str) -> None:
-    source = golden(case).written(tmp_path)
-    assert name in source.read_text()
-    [file] = bundled(tmp_path, source, "--system", "SYSA")
-    assert name not in file.read_text()
-    assert kept in file.read_text()
-
-
 def test_a_name_in_a_row_that_is_refused_is_replaced(tmp_path: Path) -> None:
     """No record has it, but its column is known by its heading."""
     source = tmp_path / "QAPMJOBMI.csv"
@@ -316,18 +275,6 @@ def test_lines_that_were_refused_are_reported(tmp_path: Path) -> None:
     assert "001-a.nmon: 1 lines were refused" in result.stderr
 
 
-def test_a_picture_is_named_with_advice_for_pictures(tmp_path: Path) -> None:
-    picture = tmp_path / "chart.png"
-    picture.write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0")
-    (tmp_path / "a.nmon").write_bytes(PLAIN.read_bytes())
-    error = bundle(tmp_path, "--out", tmp_path / "b.tgz").exception
-    assert isinstance(error, CounterflowError)
-    assert f"{picture}: it is not text" in error.message
-    assert "a PNG" in error.message
-    assert "iconv" not in f"{error.message} {error.hint}"
-    assert "leave the files out" in str(error.hint)
-
-
 def test_folders_are_searched_but_for_the_last_archive_and_what_describes_them(tmp_path: Path) -> None:
     folder = tmp_path / "perf[1]"
     (folder / "day").mkdir(parents=True)
@@ -340,32 +287,6 @@ def test_folders_are_searched_but_for_the_last_archive_and_what_describes_them(t
         assert result.exit_code == 0, result.exception
         assert "README.md is no recording" in result.stderr
         assert [file.name for file in unpacked(out, tmp_path / number)] == ["001-a.nmon"]
-
-
-def test_where_no_file_is_found_nothing_is_written(tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    with zipfile.ZipFile(tmp_path / "mac.zip", "w") as archive:
-        archive.writestr(".DS_Store", b"x")
-    for path in (tmp_path / "empty", tmp_path / "mac.zip"):
-        error = bundle(path, "--out", tmp_path / "b.tgz").exception
-        assert isinstance(error, CounterflowError)
-        assert error.message == f"no file in {path}"
-        assert error.exit_code == 2
-    assert not (tmp_path / "b.tgz").exists()
-
-
-def test_what_the_disk_refuses_is_one_sentence(tmp_path: Path) -> None:
-    (tmp_path / "perf").mkdir()
-    broken = tmp_path / "perf/broken.nmon"
-    broken.symlink_to("/proc/self/mem")  # it has no end, and its first page not even root can read
-    error = bundle(tmp_path / "perf", "--out", tmp_path / "b.tgz").exception
-    assert isinstance(error, CounterflowError)
-    assert f"{broken}: Invalid argument" in error.message
-    assert error.exit_code == 2
-    error = bundle(PLAIN, "--out", tmp_path / "none/b.tgz").exception
-    assert isinstance(error, CounterflowError)
-    assert str(tmp_path / "none/b.tgz") in error.message
-    assert error.exit_code == 2
 
 
 def test_every_file_of_an_archive_is_read_as_a_recording(tmp_path: Path) -> None:

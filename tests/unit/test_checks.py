@@ -200,8 +200,3 @@ def test_a_mistake_in_the_facts_is_named_with_its_line(tmp_path: Path, text: str
         load(file)
     assert mistake in str(error.value)
     assert error.value.exit_code == 2
-
-
-def test_a_missing_facts_file_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(CounterflowError, match="No such file"):
-        load(tmp_path / "none.yaml")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -36,28 +35,6 @@ def test_the_nearest_command_is_suggested_for_a_misspelt_one(typed: str, meant: 
     assert f"No such command '{typed}'. Did you mean '{meant}'?" in answer.output
 
 
-def test_a_real_bash_completes_commands_and_options(tmp_path: Path) -> None:
-    programs = Path(sys.executable).parent
-    environment = {"HOME": str(tmp_path), "PATH": f"{programs}:{os.environ['PATH']}"}
-
-    def bash(script: str) -> list[str]:
-        done = subprocess.run(
-            ["bash", "--norc", "-c", script],
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_S,
-            check=True,
-        )
-        return done.stdout.split()
-
-    begin = 'eval "$(_COUNTERFLOW_COMPLETE=bash_source counterflow)"'
-    complete = f"{begin}; COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _counterflow_completion counterflow"
-    completed = f"{complete}; echo ${{COMPREPLY[@]}}"
-    assert bash(f"COMP_WORDS=(counterflow dea); {completed}") == ["deadletter"]
-    assert bash(f"COMP_WORDS=(counterflow look --ke); {completed}") == ["--keep"]
-
-
 def test_look_ends_quietly_on_a_closed_pipe() -> None:
     sample = Path(__file__).parents[2] / "samples/nmon/linux_16n_full.nmon.gz"
     script = 'set -o pipefail; "$0" -m counterflow look --records "$1" | head -n 1'
@@ -65,11 +42,6 @@ def test_look_ends_quietly_on_a_closed_pipe() -> None:
         ["bash", "-c", script, sys.executable, sample], capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
     assert (done.stdout.count("\n"), done.stderr) == (1, "")
-
-
-def test_the_nearest_case_is_suggested_for_a_misspelt_one() -> None:
-    answer = CliRunner().invoke(cli, ["study", "simulate", "sriov-stroy"])
-    assert "did you mean sriov-story?" in str(answer.exception.hint)  # type: ignore[union-attr]
 
 
 def test_help_loads_no_client_and_no_engine() -> None:
@@ -93,38 +65,6 @@ def test_the_nearest_subcommand_or_option_is_suggested_for_a_misspelt_one(typed:
     answer = CliRunner().invoke(cli, typed)
     assert answer.exit_code == 2
     assert f"Did you mean {meant}?" in answer.output
-
-
-def _shown(width: int, **environment: str) -> str:
-    """Return what `sql` without a query writes to a terminal of this width."""
-    script = (
-        "import os, pty, sys\n"
-        "pid, fd = pty.fork()\n"
-        "if pid == 0: os.execv(sys.executable, [sys.executable, '-m', 'counterflow', 'sql'])\n"
-        "seen = b''\n"
-        "try:\n"
-        "    while block := os.read(fd, 65536): seen += block\n"
-        "except OSError: pass\n"
-        "os.waitpid(pid, 0)\n"
-        "sys.stdout.buffer.write(seen)\n"
-    )
-    environment = {**os.environ, "COLUMNS": str(width), "TERM": "xterm-256color", **environment}
-    done = subprocess.run(
-        [sys.executable, "-c", script], env=environment, capture_output=True, timeout=PATIENCE_S, check=True
-    )
-    return done.stdout.decode()
-
-
-def test_colours_are_left_out_where_the_user_wants_none() -> None:
-    assert "\x1b[" in _shown(80)
-    assert "\x1b[" not in _shown(80, NO_COLOR="1")
-
-
-@pytest.mark.parametrize("width", [60, 80, 200])
-def test_a_table_fits_the_terminal_and_breaks_no_word_of_a_heading(width: int) -> None:
-    lines = _shown(width, NO_COLOR="1").splitlines()
-    assert max(map(len, lines)) <= width
-    assert any(re.match(r"name +question\s*$", line) for line in lines)
 
 
 WITHOUT_JSON = {

@@ -7,8 +7,11 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+<<<<<<< HEAD
 from typing import Any, cast
 from unittest.mock import Mock
+=======
+>>>>>>> tests
 
 import pytest
 from click.testing import CliRunner
@@ -21,10 +24,8 @@ from rich.console import Console
 from counterflow.analysis.doctor import InputFinding
 from counterflow.base.errors import CounterflowError
 from counterflow.cli import main
-from counterflow.cli._files import with_progress
 from counterflow.cli._table import table
 from counterflow.cli.doctor import command as doctor
-from counterflow.cli.fetch import command as fetch
 from counterflow.cli.look import command as look
 from counterflow.connection import Connection
 from counterflow.pipelines.exporter.metrics import families_of
@@ -69,16 +70,6 @@ def test_a_terminal_obeys_no_name_that_the_doctor_reports(
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_progress_bar_obeys_no_name(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    out = io.StringIO()
-    terminal = Console(file=out, width=300, force_terminal=True, color_system=None)
-    monkeypatch.setattr("counterflow.cli._files.errors", terminal)
-    monkeypatch.setattr("sys.stderr", Mock(isatty=lambda: True))
-    assert list(with_progress([name, name], 2, str)) == [name, name]
-    assert not OBEYED.search(re.sub(r"\x1b\[(\?25[lh]|1A|2K)|\r", "", out.getvalue()))
-
-
-@pytest.mark.parametrize("name", NAMES)
 def test_a_terminal_obeys_no_name_in_an_error(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -106,11 +97,3 @@ def test_prometheus_reads_every_name_as_a_label(name: str) -> None:
     families = {f.name: f for f in text_string_to_metric_families(generate_latest(registry).decode())}
     [sample] = families["counterflow_disk_response_seconds"].samples
     assert (sample.labels["system"], sample.value) == (name, 0.004)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_terminal_obeys_no_name_of_a_remote_file(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("counterflow.cli._files.mirrored", lambda _, to: [to / name])
-    shown = CliRunner().invoke(fetch, ["sftp://h/p", "--to", str(tmp_path)])
-    assert shown.exit_code == 0, shown.output
-    assert not OBEYED.search(shown.output.removesuffix("\n"))

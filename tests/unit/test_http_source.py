@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from threading import Event, Thread
 from typing import Any
 
 import pytest
-import yaml
 
-from counterflow.collectors.agent.config import Commit, Config, SpoolFolder, check, load
+from counterflow.collectors.agent.config import Config, SpoolFolder, check
 from counterflow.collectors.agent.metrics import Metrics
-from counterflow.collectors.agent.publisher import Publisher
-from counterflow.collectors.agent.runner import Runner
 from counterflow.collectors.sources.http.reports import Dds as Session
 from counterflow.collectors.sources.http.reports import Report
 from counterflow.collectors.sources.http.session import Target
 from counterflow.collectors.sources.polling.session import ErrorKind, SessionError
 from tests.support.dds import PASSWORD, USER, Authority, Dds
-from tests.support.memory_broker import KAFKA, Broker
+from tests.support.memory_broker import Broker, running_agent
 from tests.support.waiting import until
 
 WRONG = """\
@@ -100,18 +96,9 @@ def agent(dds: Dds, broker: Broker, tmp_path: Path) -> StartAgent:
         ca = str(dds.authority.authority if dds.authority else "")
         connection = {"url": dds.url, "user": USER, "password": {"file": "password"}, "ca": ca}
         source = {"kind": "http", "name": "sys1", "system": "SYS1", "connection": connection, "interval_s": 0.2}
-        config = {"agent_id": "a", "kafka": {"bootstrap": "b"}, "sources": [source | options]}
-        (tmp_path / "agent.yaml").write_text(yaml.safe_dump(config))
-        stop, systems = Event(), load(tmp_path / "agent.yaml").systems
         spool = SpoolFolder(path=tmp_path / "spool") if on_disk else None
-        runner = Runner(Publisher(KAFKA, "a", stop), "a", Commit(), stop, systems=systems, spool=spool)
-        thread = Thread(target=runner.run, args=([], 0.02))
-        thread.start()
-        try:
-            yield runner.metrics
-        finally:
-            stop.set()
-            thread.join(10)
+        with running_agent(tmp_path, source | options, spool=spool) as metrics:
+            yield metrics
 
     return running
 
@@ -218,15 +205,6 @@ def test_an_answer_that_is_not_json_is_reported_once(dds: Dds, session: OpenSess
     assert list(report.read(client)) == []
     dds.content_type = "application/json"
     assert [bool(batch.body) for batch in report.read(client)] == [True]
-
-
-def test_a_report_that_the_dds_does_not_have_is_requested_rarely(dds: Dds, session: OpenSession) -> None:
-    client, report = session(), Report("PCIE", "SYS1", 60, None)
-    client.open()
-    dds.status = 403
-    assert report.interval_s == 30
-    assert [bool(batch.trouble) for batch in report.read(client)] == [True]
-    assert report.interval_s == 3600
 
 
 def test_the_interval_is_what_the_dds_reports(dds: Dds, session: OpenSession) -> None:

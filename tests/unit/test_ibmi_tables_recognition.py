@@ -41,25 +41,6 @@ def test_all_columns_in_a_file_of_any_name(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", KNOWN)
-def test_with_any_column_left_out_it_is_no_other_table(name: str) -> None:
-    needed = tables()[name].recognised_by
-    for left_out in set(columns(name)) - set(needed):
-        found = table_of([column for column in columns(name) if column != left_out], "export.csv")
-        assert found is None or found.table == name
-
-
-@pytest.mark.parametrize("name", KNOWN)
-def test_the_columns_that_recognise_it_alone_are_no_other_table_or_both_are_named(name: str) -> None:
-    cells = ["TS", *tables()[name].recognised_by]
-    found = table_of(cells, "export.csv")
-    assert (
-        found.table == name
-        if found
-        else f"{name}.csv" in str(no_header(cells, "")) or name in str(no_header(cells, ""))
-    )
-
-
-@pytest.mark.parametrize("name", KNOWN)
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_with_any_optional_columns_it_is_that_table_or_a_tie_that_names_it(name: str, data: st.DataObject) -> None:

@@ -12,7 +12,6 @@ from confluent_kafka import KafkaError
 from counterflow.collectors.sources.kafka.session import KafkaSession, Partition, Range
 from counterflow.collectors.sources.kafka.topics import MOST_BYTES, MOST_MESSAGES, REFRESH_S, Topics
 from counterflow.collectors.sources.polling.batch import Batch, Cursor
-from counterflow.collectors.sources.polling.session import SessionError
 
 A, B = Partition("t", 0), Partition("t", 1)
 
@@ -121,25 +120,6 @@ def test_a_batch_is_bounded() -> None:
     assert [batch.position["offset"] for batch in read(Topics(["t"], {}), cluster)] == [2, 3]
 
 
-def test_a_topic_and_a_partition_that_come_later_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 0.0
-    monkeypatch.setattr("counterflow.collectors.sources.kafka.topics.time.monotonic", lambda: now)
-    cluster, topics = Cluster({}), Topics(["t"], {})
-    (missing,) = read(topics, cluster)
-    assert missing.trouble == "the cluster has no topic t, or none that this user may describe"
-    now += REFRESH_S
-    assert read(topics, cluster) == []  # reported once
-    cluster.holds = {A: Range(0, 3)}
-    assert (read(topics, cluster), cluster.assigned) == ([], {})  # not yet looked for
-    now += REFRESH_S
-    assert (read(topics, cluster), cluster.assigned) == ([], {A: 0})
-    cluster.waiting.append(Event(A, 2))
-    read(topics, cluster)
-    cluster.holds = {A: Range(0, 3), B: Range(0, 0)}
-    now += REFRESH_S
-    assert (read(topics, cluster), cluster.assigned) == ([], {A: 3, B: 0})
-
-
 def test_a_partition_is_found_and_a_failed_one_assigned_again_while_messages_keep_coming(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -158,20 +138,3 @@ def test_a_partition_is_found_and_a_failed_one_assigned_again_while_messages_kee
     assert [next(batches).stream for _ in range(2)] == ["t/1", "t/0"]
     cluster.waiting.append(Event(A, 3))
     assert (next(batches).position["offset"], cluster.assigned) == (4, {A: 3, B: 0})
-
-
-def test_a_new_connection_resumes_where_reading_stopped() -> None:
-    cluster, topics = Cluster({A: Range(0, 9)}), Topics(["t"], at(4))
-    cluster.waiting.append(Event(A, 4))
-    read(topics, cluster)
-    cluster.number, cluster.assigned = 2, {}
-    read(topics, cluster)
-    assert cluster.assigned == {A: 5}
-
-
-def test_an_error_of_no_partition_connects_again() -> None:
-    cluster = Cluster({A: Range(0, 9)})
-    cluster.waiting.append(Event(None, trouble=KafkaError(KafkaError.GROUP_AUTHORIZATION_FAILED)))
-    with pytest.raises(SessionError):
-        read(Topics(["t"], {}), cluster)
-    assert cluster.closed

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
-import pty
 import shutil
-import struct
 import subprocess
 import sys
-import termios
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +18,6 @@ from tests.support.command_line import run
 from tests.support.recordings import RECORDINGS
 from tests.support.waiting import PATIENCE_S
 
-REPOSITORY = Path(__file__).parents[2]
 LINUX = (RECORDINGS / "linux_16n_plain.nmon").read_bytes()
 DAY = golden("sysstat/all_activities").input
 ALONE = ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] if os.geteuid() == 0 else []
@@ -118,28 +112,6 @@ with Database(Path(sys.argv[1])) as made:
     assert done.stdout == "['SYSA', 'watch', None]\n", done.stderr
 
 
-def test_a_note_fits_the_terminal_and_breaks_between_words(tmp_path: Path) -> None:
-    (tmp_path / "vm.nmon").write_bytes(LINUX)
-    master, terminal = pty.openpty()
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 80, 0, 0))
-    environment = {**os.environ, "COUNTERFLOW_HOME": str(tmp_path), "NO_COLOR": "1", "TERM": "xterm"}
-    command = [sys.executable, "-m", "counterflow", "look", "vm.nmon"]
-    subprocess.run(
-        command,
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=terminal,
-        cwd=tmp_path,
-        timeout=PATIENCE_S,
-        check=True,
-    )
-    os.close(terminal)
-    lines = os.read(master, 4096).decode().splitlines()
-    os.close(master)
-    assert max(map(len, lines)) <= 80
-    assert " ".join(map(str.strip, lines)).startswith("note: vm.nmon (nmon): its times are local and nothing names ")
-
-
 @pytest.mark.skipif(bool(ALONE) and shutil.which("setpriv") is None, reason="root reads every folder; needs setpriv")
 def test_a_folder_that_cannot_be_read_is_named_and_the_rest_goes_on(tmp_path: Path) -> None:
     locked = tmp_path / "files/locked"
@@ -170,36 +142,6 @@ def test_a_folder_stands_for_all_files_below_it_but_not_for_those_of_operating_s
         assert "vm" in done.stdout
 
 
-def test_where_there_is_no_file_a_command_ends_with_an_error(tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    with zipfile.ZipFile(tmp_path / "hidden.zip", "w") as written:
-        written.writestr(".DS_Store", b"\0")
-    for shape in ((), ("--summary",), ("--records",)):
-        done = counterflow("look", *shape, "empty", folder=tmp_path)
-        assert (done.returncode, done.stderr) == (2, "error: no file in empty\nhint: name a recording\n")
-        done = counterflow("look", *shape, "hidden.zip", folder=tmp_path)
-        assert done.returncode == (1 if shape else 2)
-        assert done.stderr.startswith("error: hidden.zip: an archive without files\n")
-
-
-def test_what_an_earlier_look_wrote_is_no_mistake(tmp_path: Path) -> None:
-    (tmp_path / "vm.nmon").write_bytes(LINUX)
-    first = counterflow("look", ".", "--out", "out", "--export", "out", folder=tmp_path)
-    assert first.returncode == 0, first.stderr
-    again = counterflow("look", ".", folder=tmp_path)
-    assert again.returncode == 0, again.stderr
-    assert again.stdout == first.stdout.removesuffix("out/report.html\n")
-    for name in ("out/report.html", "out/disk.parquet"):
-        assert f"note: {name} is no recording\n" in again.stderr
-    for shape in ("--summary", "--records"):
-        done = counterflow("look", shape, ".", folder=tmp_path)
-        assert (done.returncode, done.stdout != "") == (0, True)
-        assert done.stderr == "".join(f"note: {name} is no recording\n" for name in sorted(written(tmp_path)))
-        named = counterflow("look", shape, "vm.nmon", "out/report.html", folder=tmp_path)
-        assert named.returncode == 1
-        assert named.stderr.startswith("error: out/report.html: not read")
-
-
 def written(folder: Path) -> list[str]:
     return [str(path.relative_to(folder)) for path in folder.glob("out/*")]
 
@@ -213,29 +155,12 @@ def test_a_recording_without_times_is_named_with_its_line_and_reason_as_a_summar
     assert (done.returncode, done.stderr) == (2, f"{reason}error: no file holds an interval\n")
 
 
-def test_the_reason_that_names_an_option_is_shown_of_a_file_that_gave_nothing(tmp_path: Path) -> None:
-    attributes = "lpar_name=PROD02,adapter_id=1,logical_port_id=27004002,phys_port_id=0,capacity=20.0"
-    (tmp_path / "scr.log").write_text(f"$ lshwres -r sriov --rsubtype logport -m SERVER1\n{attributes}\n")
-    reason = "error: scr.log:2: expected a line with a time before it, 2026-11-21T18:50:00Z, or --at\n"
-    for shape in ((), ("--summary",)):
-        assert reason in counterflow("look", *shape, "scr.log", "--zone", "UTC", folder=tmp_path).stderr
-    at = ("--at", "2026-03-02T08:00")
-    assert counterflow("look", "scr.log", "--zone", "UTC", *at, folder=tmp_path).returncode == 0
-
-
 def test_a_file_of_settings_alone_is_named_with_the_command_that_shows_it(tmp_path: Path) -> None:
     (tmp_path / "a b.csv").write_bytes(golden("ibmi_tables/qapmconf").input)
     done = counterflow("look", "a b.csv", "--system", "SYSA", "--zone", "UTC", folder=tmp_path)
     assert done.returncode == 2
     holds = "error: no file holds an interval: a b.csv holds settings alone\n"
     assert done.stderr == holds + "hint: counterflow look --records 'a b.csv' shows what it gives\n"
-
-
-def test_a_file_without_its_system_is_named_once(tmp_path: Path) -> None:
-    file = golden("ibmi_tables/qapmsystem_green_screen").written(tmp_path)
-    done = counterflow("look", file, folder=tmp_path)
-    assert done.returncode == 2
-    assert done.stderr.count("the tables do not name their system") == 1
 
 
 def test_a_system_without_a_finding_is_named_with_what_was_recorded(tmp_path: Path) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -18,7 +16,7 @@ from counterflow.dashboards.report.pairs import Value, bars, spread
 from counterflow.dashboards.report.series import palette
 from counterflow.dashboards.report.specs import ShadedSpell
 from counterflow.dashboards.report.words import figure as worded
-from counterflow.dashboards.report.words import headed, length, plain, sparkline
+from counterflow.dashboards.report.words import plain
 from tests.support.colour import faint
 from tests.support.reports import (
     BEGIN,
@@ -79,23 +77,6 @@ def test_bars_cover_their_interval_and_stack_in_order() -> None:
     assert bars["encoding"]["x"]["scale"]["type"] == "utc"
 
 
-def test_a_line_over_a_stack_and_one_against_the_right() -> None:
-    series = {
-        "A": {"colour": "cpu"},
-        "Peak": {"colour": "peak", "line": True},
-        "CPU": {"right": True, "unit": "percent"},
-    }
-    made = figure(chart("bars", series=series), wide(chart("bars", series=series), [[1, 2, 30], [3, 4, 40]]))
-    spec = spec_of(made)
-    marks = [layer["mark"]["type"] for layer in layers(spec)]
-    assert marks == ["bar", "line", "line"]
-    assert spec["resolve"] == {"scale": {"y": "independent"}}
-    right = layers(spec)[-1]["encoding"]["y"]
-    assert (right["axis"]["orient"], right["title"]) == ("right", "CPU (%)")
-    assert right["scale"]["domain"] == [0, 100], "a percentage is seen against all of it"
-    assert [key.drawn for key in made.legend] == ["square", "line", "line"]
-
-
 def test_a_line_ends_where_points_are_missing_and_one_point_is_an_interval_wide() -> None:
     made = figure(chart("lines"), wide(chart("lines"), [[1, None], [None, None], [None, 7], [None, None], [5, None]]))
     first, second = rows_of(made)
@@ -127,14 +108,6 @@ def test_a_line_bridges_one_late_sample_and_no_outage(bucket_s: int, usual_s: in
     result = Result([Column("time", TIME), Column("A", NUMBER)], rows)
     made = figure_of(known, "SELECT 1", result, Range(BEGIN, END, bucket_s), usual_s=usual_s)
     assert len({row["run"] for row in rows_of(made)[0]}) == lines
-
-
-def test_an_area_is_stacked_without_seams() -> None:
-    made = spec_of(figure(chart("area"), wide(chart("area"), [[1, 2]])))
-    [area] = layers(made)
-    assert area["transform"][1]["stack"] == "value"
-    stroke, fill = area["encoding"]["stroke"], made["encoding"]["color"]
-    assert (stroke["field"], stroke["scale"]) == ("series", fill["scale"]), "an edge has the colour of its area"
 
 
 def test_a_ranking_keeps_its_order_and_names_with_the_same_beginning() -> None:
@@ -179,18 +152,6 @@ def test_a_table_has_units_dashes_and_no_columns_for_links() -> None:
     assert shown.head == ["Name"]
 
 
-def test_a_long_table_reports_how_many_rows_it_leaves_out() -> None:
-    made = table(chart("table"), Result([Column("Name", TEXT)], [[str(number)] for number in range(130)]))
-    assert (len(made.rows), made.more) == (100, 30)
-
-
-def test_a_stat_is_its_figures() -> None:
-    made = figure_of(chart("stat"), "", Result([Column("Busy", NUMBER)], [[12.5]]), SHOWN)
-    assert made.spec is None
-    assert [cell.text for cell in made.table.rows[0]] == ["12.5"]
-    assert made.table.head == ["Busy, ms"]
-
-
 @pytest.mark.parametrize("shape", ["bars", "area", "lines", "ranking", "states", "table", "stat"])
 def test_no_rows_are_a_sentence(shape: str) -> None:
     defined = chart(shape)
@@ -199,22 +160,11 @@ def test_no_rows_are_a_sentence(shape: str) -> None:
     assert figure(defined, empty).instead == "Nothing was measured in this range."
 
 
-def test_nulls_alone_are_a_sentence() -> None:
-    assert figure(chart("lines"), wide(chart("lines"), [[None, None]] * 3)).instead
-
-
 def test_rows_that_would_give_a_wrong_picture_are_reported() -> None:
     rows = [[times()[0], 1.0, 2.0]] * 2
     columns = [Column("time", TIME), Column("A", NUMBER), Column("B", NUMBER)]
     made = figure(chart("bars"), Result(columns, rows))
     assert made.instead.startswith("This could not be drawn: two rows at")
-
-
-def test_zeros_alone_have_an_axis_without_exponents() -> None:
-    made = figure(chart("bars"), wide(chart("bars"), [[0, 0]]))
-    [bars] = layers(spec_of(made))
-    assert bars["encoding"]["y"]["scale"] == {"domain": [0, 1]}
-    assert "e" not in bars["encoding"]["y"]["axis"]["format"]
 
 
 def test_inf_and_nan_are_gaps() -> None:
@@ -257,27 +207,10 @@ def test_bars_of_runs_have_the_length_of_their_means_and_the_spread_of_their_int
     assert spread(Value(2, 1), Value(4)) is None
 
 
-@pytest.mark.parametrize(("seconds", "text"), [(30, "30 s"), (180, "3 min"), (5400, "1.5 h"), (172_800, "2 days")])
-def test_a_length_of_time_has_its_largest_unit(seconds: float, text: str) -> None:
-    assert length(seconds) == text
-
-
 def test_no_two_of_many_colours_are_the_same_and_each_is_seen_on_dark_and_light() -> None:
     assert len(set(palette(21))) == 21
     assert faint(palette(21)) == []
     assert all(re.fullmatch("#[0-9A-F]{6}", colour) for colour in palette(30))
-
-
-def test_a_longer_bucket_is_noted() -> None:
-    shown = Range(BEGIN, END + timedelta(days=30), 7200)
-    made = figure_of(chart("bars"), "", wide(chart("bars"), [[1, 2]]), shown)
-    assert "A point stands for 2 hours." in made.notes
-
-
-def test_a_threshold_is_drawn_and_noted() -> None:
-    made = figure(chart("lines", thresholds=[{"at": 10, "text": "a disk is slow"}]), wide(chart("lines"), [[1, 2]]))
-    assert "Dashed at 10 ms: a disk is slow." in made.notes
-    assert [layer["mark"]["type"] for layer in layers(spec_of(made))] == ["line", "line", "rule", "text"]
 
 
 @pytest.mark.parametrize(
@@ -294,39 +227,6 @@ def test_a_threshold_is_drawn_and_noted() -> None:
 )
 def test_values_in_words(value: Any, unit: str, text: str) -> None:
     assert worded(value, unit) == text
-
-
-@pytest.mark.parametrize(
-    ("name", "unit", "head"),
-    [("Response", "s", "Response, s"), ("CPU ms", "ms", "CPU ms"), ("Items", "ms", "Items, ms"), ("A", "count", "A")],
-)
-def test_a_heading_names_its_unit_once(name: str, unit: str, head: str) -> None:
-    assert headed(name, unit) == head
-
-
-@pytest.mark.parametrize(
-    ("axis", "unit", "title"),
-    [
-        ("A second", "per_s", "A second"),
-        ("Transfers a second", "ios_s", "Transfers a second"),
-        ("Faults", "per_s", "Faults (per second)"),
-        ("Of an item", "ms", "Of an item (ms)"),
-        ("Seconds", "s", "Seconds"),
-        ("Of a transaction", "s", "Of a transaction (s)"),
-        ("Mean", "count", "Mean"),
-    ],
-)
-def test_an_axis_names_its_unit_once(axis: str, unit: str, title: str) -> None:
-    defined = chart("lines", axis=axis, unit=unit)
-    assert f'"title": "{title}"' in json.dumps(spec_of(figure(defined, wide(defined, [[1, 2]]))))
-
-
-def test_zero_has_no_prefix_on_an_axis_of_thousands() -> None:
-    defined = chart("bars", unit="count")
-    drawn = page.pictures(figure(defined, wide(defined, [[20_000, 30_000]])))["svg"].decode()
-    assert ">40k<" in drawn
-    assert ">0<" in drawn
-    assert ">0k<" not in drawn
 
 
 def test_what_hides_in_a_name_is_shown() -> None:
@@ -363,24 +263,6 @@ def test_pictures_have_the_names_of_their_series() -> None:
     assert drawn["png"].startswith(b"\x89PNG")
     assert len(drawn["png"]) > 20_000, "not blank"
     assert page.pictures(figure(charts()["logical_io"], wide(charts()["logical_io"], []))) == {}
-
-
-def test_definitions_may_mark_code() -> None:
-    assert page.marked("<b> is `x < 1`") == "&lt;b&gt; is <code>x &lt; 1</code>"
-
-
-def test_words_describe_what_the_picture_shows() -> None:
-    made = figure(chart("lines"), wide(chart("lines"), [[1, 2], [3, 2.5]]))
-    assert made.words == (
-        "2 series from 2026-05-04 08:00 to 2026-05-04 20:00 UTC: A at most 3 ms at 2026-05-04 08:30; "
-        "B at most 2.5 ms at 2026-05-04 08:30."
-    )
-    assert [cell.text for cell in made.table.rows[0]] == ["A", "3", "2026-05-04 08:30", "1", "3", "2"]
-    assert made.table.head[0] == "Series, ms", "the unit stands once"
-
-
-def test_a_sparkline_is_as_high_as_its_numbers_and_blank_where_one_is_missing() -> None:
-    assert sparkline([0, 50, None, 100, 120], top=100) == "▁▅ ██"
 
 
 def test_buckets_keep_their_order_and_the_sequence_of_colours() -> None:

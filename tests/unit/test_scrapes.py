@@ -14,21 +14,16 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Event, Thread
 from typing import Any
 
 import pytest
-import yaml
 
-from counterflow.base.kafka import Kafka
-from counterflow.collectors.agent.config import Commit, Config, check, load
+from counterflow.collectors.agent.config import Config, check
 from counterflow.collectors.agent.metrics import Metrics
-from counterflow.collectors.agent.publisher import Publisher
-from counterflow.collectors.agent.runner import Runner
 from counterflow.collectors.formats.openmetrics.exporters import exporters
 from counterflow.schemas.mapping import mappings
 from tests.support.dds import Authority
-from tests.support.memory_broker import Broker
+from tests.support.memory_broker import Broker, running_agent
 from tests.support.ports import free_ports
 from tests.support.waiting import until
 
@@ -134,17 +129,8 @@ def agent(tmp_path: Path) -> StartAgent:
             }
             for name, url in urls.items()
         ]
-        config = {"agent_id": "a", "kafka": {"bootstrap": "b"}, "sources": sources}
-        (tmp_path / "agent.yaml").write_text(yaml.safe_dump(config))
-        stop, systems = Event(), load(tmp_path / "agent.yaml").systems
-        runner = Runner(Publisher(Kafka(bootstrap="b"), "a", stop), "a", Commit(), stop, systems=systems)
-        thread = Thread(target=runner.run, args=([], 0.02))
-        thread.start()
-        try:
-            yield runner.metrics
-        finally:
-            stop.set()
-            thread.join(10)
+        with running_agent(tmp_path, *sources) as metrics:
+            yield metrics
 
     return running
 

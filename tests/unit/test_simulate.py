@@ -6,10 +6,8 @@ The published cells: tests/e2e/test_case_studies.py, through the whole line.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -18,14 +16,11 @@ from click.testing import CliRunner
 from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
 from counterflow.cli._links import board_url
-from counterflow.pipelines.rules import rules
 from counterflow.simulate import begin_of, cases, simulate
 from counterflow.simulate.model import MirrorRun
 from counterflow.simulate.timeline import Placed
 from counterflow.stack.settings import StackSettings
 from tests.support.simulated import Rows, during, grown, read, total
-
-LINE_BITS_S = 100e9
 
 
 def measured_links(placed: Placed[MirrorRun], rows: dict[str, Rows]) -> dict[str, float]:
@@ -57,70 +52,6 @@ def test_messages_and_rows_are_of_the_size_that_the_tables_imply() -> None:
 
 
 # the verdict
-
-
-def intervals(placed: Placed[MirrorRun], rows: dict[str, Rows], node: int, scale: float = 1.0) -> list[dict[str, Any]]:
-    """Return the input of the rule for one mirrored node during a run; the neighbour is on the same adapter."""
-    own_system, other_system = (placed.run.partitions[at].system for at in (node, node + 2))
-    own, other = (
-        during(placed, [r for r in rows["link"] if r["link_type"] == "rdma_link"], system)
-        for system in (own_system, other_system)
-    )
-    link = placed.run.partitions[node].link
-    assert link is not None
-    found = []
-    for mine, theirs in zip(own, other, strict=True):
-        seconds = mine["interval_s"]
-        out_bytes, in_bytes = (grown([mine], column) * scale for column in ("out_bytes", "in_bytes"))
-        found.append(
-            {
-                "ts": mine["ts"],
-                "interval_s": seconds,
-                "own_out_bytes_s": out_bytes / seconds,
-                "own_in_bytes_s": in_bytes / seconds,
-                "own_msgs_s": (grown([mine], "out_messages") + grown([mine], "in_messages")) / seconds,
-                "phys_out_bytes_s": (out_bytes + grown([theirs], "out_bytes") * scale) / seconds,
-                "phys_in_bytes_s": (in_bytes + grown([theirs], "in_bytes") * scale) / seconds,
-                "line_bits_s": LINE_BITS_S,
-                "capacity_pct": link.capacity_pct,
-                "link_count": 1,
-            }
-        )
-    return found
-
-
-def states(series: Sequence[dict[str, Any]]) -> list[str]:
-    """Return the state after each interval, judging the intervals one after the other from a cold start."""
-    rule = rules()["roce_cap"]
-    state, shown = rule.start, []
-    begin = datetime.fromisoformat(series[0]["ts"])
-    for n, row in enumerate(series):
-        moved = {**row, "ts": (begin + timedelta(seconds=n * row["interval_s"])).isoformat()}
-        state, verdict = rule.judge(rule.parameters(), state, rule.interval(moved))
-        assert not verdict.stale
-        shown.append(verdict.state)
-    return shown
-
-
-@pytest.mark.parametrize("scale", [1.0, 1e9 / 2**30], ids=["2^30", "10^9"])
-@pytest.mark.parametrize("node", [0, 1], ids=["source", "target"])
-def test_the_story_is_raised_and_cleared(node: int, scale: float) -> None:
-    simulation, rows = read("sriov-story")
-    shown = states([row for placed in simulation.runs for row in intervals(placed, rows, node, scale)])
-    assert set(shown[:12]) == {"OK"}
-    assert set(shown[14:20]) == {"CAPPED"}
-    assert set(shown[20:]) == {"DEMAND_LIMITED"}
-
-
-def test_a_capped_link_loses_packets() -> None:
-    simulation, rows = read("sriov-story")
-    links = [row for row in rows["link"] if row["link_type"] == "rdma_link" and "prev_dropped" in row]
-    by_run = [
-        {system: grown(during(placed, links, system), "dropped") > 0 for system in placed.run.systems}
-        for placed in simulation.runs
-    ]
-    well = dict.fromkeys(("SRIOVA", "SRIOVB", "NEIGHA", "NEIGHB"), False)
-    assert by_run == [well, well, {**well, "SRIOVA": True, "SRIOVB": True}, well]
 
 
 # an end of day

@@ -5,14 +5,11 @@ The figures: tests/e2e/test_studies.py, through the whole line.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 import yaml
-from click.testing import CliRunner
 
-from counterflow.cli import cli
 from counterflow.simulate import cases, simulate
 from tests.support.simulated import during, read, total
 
@@ -32,13 +29,6 @@ def test_the_site_file_knows_every_run_and_ceiling() -> None:
         assert float(ceilings[newest]) == run.ceiling_mb_s, run.name
 
 
-def test_the_command_separates_printed_figures_from_implied_ones(tmp_path: Path) -> None:
-    run = CliRunner().invoke(cli, ["study", "simulate", "zhyperlink", "--out", str(tmp_path), "--json"])
-    first = json.loads(run.output)["runs"][0]
-    assert first["published"] == {"gcp_ms": "0.42", "ziip_ms": "0.63", "elapsed_h": "5.85"}
-    assert set(first["implied"]) == {"log_mb_s", "accounts_m_h", "gcp_pct", "ziip_pct"}
-
-
 def test_what_is_published_is_applied() -> None:
     simulation, rows = read("q-replication")
     placed = simulation.runs[1]
@@ -48,19 +38,6 @@ def test_what_is_published_is_applied() -> None:
     assert total(sent, "mq_messages") == 4_494_798
     assert len(sent) == len(captured) == 122
     assert all(row["interval_s"] == 30 for row in (*sent, *captured))
-
-
-def test_one_write_is_two_on_raid_10_and_one_over_paths() -> None:
-    simulation, rows = read("nvme-story")
-    for placed in simulation.runs:
-        disks = during(placed, rows["disk"], placed.run.system)
-        logical = "md0" if placed.run.storage == "nvme" else "dm-0"
-        above = [row for row in disks if row["disk"] == logical]
-        leaves = [row for row in disks if row["leaf"]]
-        assert not any(row["leaf"] for row in above)
-        assert total(leaves, "read_kb") == pytest.approx(total(above, "read_kb"), rel=1e-4)
-        copies = 2 if placed.run.storage == "nvme" else 1
-        assert total(leaves, "written_kb") == pytest.approx(copies * total(above, "written_kb"), rel=1e-3, abs=100)
 
 
 # the files

@@ -6,7 +6,6 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -289,16 +288,6 @@ def test_a_pack_that_waits_for_a_verdict_needs_the_address_of_verdicts(tmp_path:
 # Questions
 
 
-def test_a_sample_is_the_rows_of_a_view_and_their_time(system: System) -> None:
-    system.nrg(100)
-    before = datetime.now(UTC)
-    (batch,) = query("NRG_INFO", "SELECT * FROM QSYS2.NRG_INFO").read(session_of(system))
-    assert dict(zip(batch.columns, batch.rows[0], strict=True))["OUTBOUND_RDMA_BYTES"] == 100
-    assert batch.position == {"n": 1}
-    assert batch.sampled_at
-    assert before <= batch.sampled_at <= datetime.now(UTC)
-
-
 def test_a_view_that_the_release_lacks_is_reported_once_and_queried_rarely(system: System) -> None:
     session, lacking = session_of(system), query("NRG_INFO", "SELECT * FROM QSYS2.NRG_INFO")
     (batch,) = lacking.read(session)
@@ -335,15 +324,6 @@ def test_figures_since_the_last_call_need_a_first_call_of_each_connection(system
     assert [len(list(pools.read(session))) for _ in range(3)] == [0, 1, 1]
     session.close()
     assert [len(list(pools.read(session))) for _ in range(2)] == [0, 1]
-
-
-def test_another_error_is_reported_and_the_connection_is_kept(system: System) -> None:
-    system.nrg(1)
-    session, bad = session_of(system), query("NRG_INFO", "SELECT NOT_A_FUNCTION(1) FROM QSYS2.NRG_INFO")
-    (batch,) = bad.read(session)
-    assert batch.trouble
-    assert "NOT_A_FUNCTION (no SQLSTATE)" in batch.trouble
-    assert (bad.interval_s, session.number) == (15, 1)
 
 
 # Members
@@ -448,13 +428,6 @@ def test_jobs_are_the_tasks_and_their_job_side_by_side(system: System) -> None:
             (number, "0002", "JOB2", 20, 2),
             (number, "0003", "JOB3", None, 3),
         ]
-
-
-def test_where_one_of_two_files_is_missing_the_other_is_read_alone(system: System) -> None:
-    system.member("QAPMJOBOS", "Q324000000", [{"INTNUM": 1, "JBTDE": b"\x01", "JBSTSF": 0, "JBLRD": 5}])
-    system.active("Q324000000")
-    found = looked(system)
-    assert [(b.table, b.stream) for b in found] == [("QAPMJOBOS", "QPFRDATA/QAPMJOBL")]
 
 
 def test_a_member_that_one_of_two_files_lacks_is_read_from_the_other_and_again_when_it_comes(system: System) -> None:
@@ -653,12 +626,3 @@ def test_an_answer_is_kept_until_the_commit_after_its_own(live: Live) -> None:
     live.committed()
     live.take_back(memory)
     assert first[0] not in answers(live)
-
-
-def test_nothing_more_is_queried_while_no_answer_is_taken(system: System, reader: StartReader) -> None:
-    system.nrg(1)
-    polling, _, _ = reader(most=1)
-    until(lambda: sum("NRG_INFO" in sql for sql in ibmi_database.executed) == 2)
-    time.sleep(0.3)
-    assert sum("NRG_INFO" in sql for sql in ibmi_database.executed) == 2
-    assert [until(polling.next_batch).position["n"] for _ in range(5)] == [1, 2, 3, 4, 5]

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from counterflow.cli import cli
 from counterflow.collectors.text.stamps import SnapshotInterval, interval, local_time
 
 
@@ -59,17 +56,3 @@ def test_an_hour_is_told_from_a_drift_at_any_interval(nominal: float) -> None:
     moved = interval(before, before + timedelta(seconds=nominal + 3601), 1, nominal)
     assert moved.seconds == nominal
     assert "moved by an hour" in str(moved.note)
-
-
-@pytest.mark.parametrize(
-    ("date", "message"),
-    [("21-XYZ-2026", "is no time and date"), ("21-NOV-2026", "a header without data")],
-)
-def test_a_recording_of_which_only_configuration_is_left_is_an_error(tmp_path: Path, date: str, message: str) -> None:
-    file = tmp_path / "a.nmon"
-    header = "AAA,progname,nmon\nAAA,host,a\nAAA,time,08:00:00\nAAA,date,21-NOV-2026\nMEM,Memory a,memtotal\n"
-    rows = f"ZZZZ,T0001,08:05:00,{date}\nMEM,T0001,100\n" if date != "21-NOV-2026" else ""
-    file.write_text(header + rows)
-    result = CliRunner().invoke(cli, ["look", "--summary", str(file)])
-    assert result.exit_code == 1
-    assert message in result.output

@@ -74,27 +74,6 @@ def zos(gcp_pct: float, ziip_pct: float, accounts_m_h: float, mb_s: float) -> Ro
     }
 
 
-@pytest.mark.parametrize(
-    ("given", "gcp_ms", "ziip_ms", "log_bytes", "hours"),
-    [
-        ((27.2, 23.3, 17.29, 214), "0.34", "0.49", 44_558, "5.78"),
-        ((69.4, 65.3, 47.75, 594), "0.31", "0.49", 44_783, "2.09"),
-        ((75.7, 67.4, 42.97, 537), "0.38", "0.56", 44_990, "2.33"),
-        ((55.8, 54, 100 / 3.26, 383), "0.39", "0.63", 44_949, "3.26"),
-        ((33.24, 29.91, 100 / 5.85, 213), "0.42", "0.63", 44_858, "5.85"),
-    ],
-)
-def test_the_five_zhyperlink_runs(
-    given: tuple[float, ...], gcp_ms: str, ziip_ms: str, log_bytes: int, hours: str
-) -> None:
-    run = run_of(zos(*given))
-    assert f"{value(run, 'cpu', 'lpar_ms_per_unit', 'gcp').value:.2f}" == gcp_ms
-    assert f"{value(run, 'cpu', 'lpar_ms_per_unit', 'ziip').value:.2f}" == ziip_ms
-    assert value(run, "log", "log_bytes_per_unit").value == pytest.approx(log_bytes, abs=0.5)
-    assert f"{value(run, 'throughput', 'batch_h').value:.2f}" == hours
-    assert value(run, "cpu", "lpar_ms_per_unit", "gcp").unit == "ms/account"
-
-
 def test_differences_are_of_unrounded_values() -> None:
     runs = [run_of(zos(27.2, 23.3, 17.29, 214), "zhpf"), run_of(zos(69.4, 65.3, 47.75, 594), "zhl")]
     compared = compare(runs)
@@ -132,13 +111,6 @@ def test_utilisation_and_cores(columns: dict[str, Any], pct: float | None, cores
         figure = value(run, "cpu", name, "core")
         assert figure.value == (None if expected is None else pytest.approx(expected))
         assert (figure.reason is None) == (expected is not None)
-
-
-def test_stated_engines_are_what_100_pct_is_of() -> None:
-    of = {"cpu_base": "logical", "user_pct": 40.0, "sys_pct": 12.3, "logical_engines": 8.0}
-    run = run_of({"processors": steady("processors", **of), "work": work(630)}, engines={"core": 4.0})
-    assert value(run, "cpu", "cores", "core").value == pytest.approx(2.092)
-    assert value(run, "cpu", "lpar_ms_per_unit", "core").value == pytest.approx(3.3206, abs=1e-4)
 
 
 def test_means_are_weighted_by_time_and_spread_is_of_intervals() -> None:
@@ -184,11 +156,6 @@ def test_transactions_of_jobs_are_the_work_where_no_other_is_recorded() -> None:
     assert value(run, "cpu", "lpar_ms_per_unit", "core").value == 100
     other = run_of({"transactions": counted, "processors": busy, "work": work(1, [1, 2])}, minutes=2)
     assert value(other, "throughput", "units_per_s").unit == "accounts/s"
-
-
-def test_drivers_side_by_side_add_up() -> None:
-    rows = {"work": work(10) + work(30, system="B")}
-    assert value(run_of(rows), "throughput", "units_per_s").value == 40
 
 
 def completions(*ends: float, since: float = 0, system: str = "A") -> list[dict[str, Any]]:
@@ -338,11 +305,6 @@ def test_price_performance(scenario: Measured, advantage: float | None, reason: 
     assert len(compared.formulas) == (reason is None)
 
 
-def test_the_formula_is_printed_with_its_numbers() -> None:
-    compared = compare([priced(1, 10, "b"), priced(0.21, 20, "s")])
-    assert compared.formulas == ("s: 1 - (0.21 / 1) / (20 / 10) = 89.5 %",)
-
-
 def test_what_does_not_compare_is_reported() -> None:
     log = {"rate_basis": "written"}
     base = run_of(
@@ -453,16 +415,6 @@ def test_an_impossible_run_is_refused_with_the_way_out(
     with pytest.raises(RunError, match=mistake) as caught:
         found("r", intervals, settings_)
     assert caught.value.hint
-
-
-def test_a_warm_up_is_a_number() -> None:
-    with pytest.raises(RunError, match="`warm_up_s` is 'nan'"):
-        found("r", [], HOUR, warm_up_s=float("nan"))
-
-
-def test_an_empty_run_is_refused() -> None:
-    with pytest.raises(RunError, match="nothing is recorded of run `a`"):
-        run_of({"processors": [], "work": []})
 
 
 # -- how it is written

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterflow.analysis.studies.mirror import Mix, Plan, distance_us, study
+from counterflow.analysis.studies.mirror import Mix, Plan, study
 from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
 
@@ -70,18 +70,6 @@ def test_exposure_of_the_client_cases(
     assert ("lower bound" in (figure["note"] or "")) is (read_for_update is None)
 
 
-def test_ten_kilometres_add_200_microseconds_to_a_row_change(tmp_path: Path) -> None:
-    assert distance_us(10, 2) == 200
-    [partition] = whatif(tmp_path, [changing(1000)], "--km", "10")
-    assert partition["figures"]["distance_wait"]["value"] == pytest.approx(0.2)
-
-
-def test_without_reads_for_update_the_mirrored_operations_are_not_known(tmp_path: Path) -> None:
-    [partition] = whatif(tmp_path, [{"reads": 100, "read_for_update": None, "inserts": 5, "other": 5}], "--km", "10")
-    found = partition["figures"]["mirrored_per_s"]
-    assert (found["value"], found["reason"]) == (None, "reads for update are not counted separately")
-
-
 def test_a_prediction_by_hand(tmp_path: Path) -> None:
     """The worked example of docs/whatif.md, in plain arithmetic."""
     row = {"interval_s": 100, "reads": 130e3, "read_for_update": 20e3, "inserts": 10e3, "other": 50e3}
@@ -132,14 +120,6 @@ def test_a_rating_is_of_both_machines_and_of_one_kind(options: tuple[str, ...]) 
     assert (answer.exit_code, "--cpw" in answer.output) == (2, True)
 
 
-def test_both_nodes_are_predicted_from_the_partition_alone(tmp_path: Path) -> None:
-    file = tmp_path / "mix.jsonl"
-    file.write_bytes(orjson.dumps({**ROW, **changing(1), "grouping": "generic_job", "name": "BATCH1"}))
-    found = CliRunner().invoke(cli, ["whatif", "nodes", "--input", str(file)]).exception
-    assert isinstance(found, CounterflowError)
-    assert found.message == "io_mix has no row of the partition"
-
-
 def test_what_is_not_known_is_null_with_its_reason(tmp_path: Path) -> None:
     reasons = {
         name: figure["reason"]
@@ -169,17 +149,6 @@ def test_an_idle_partition_is_not_one_of_which_nothing_is_known(tmp_path: Path) 
     assert exposure["reason"] == "no operations on rows in the intervals whose logical I/O is known"
     [unknown] = whatif(tmp_path, [{"reads": None}])
     assert unknown["figures"]["exposure_pct"]["reason"] == "no logical I/O is known"
-
-
-def test_runs_that_are_not_given_are_not_named(tmp_path: Path) -> None:
-    assumptions = {
-        like: whatif(tmp_path, [changing(1)], *like, question="nodes")[0]["figures"]["source_processors"]["assumption"]
-        for like in ((), ("--like", "sql"))
-    }
-    assert assumptions == {
-        (): "like native or sql runs, --like is not given",
-        ("--like", "sql"): "like sql runs",
-    }
 
 
 @pytest.mark.parametrize(
@@ -221,22 +190,6 @@ def test_without_a_partition_the_line_carries_the_sum_of_the_groups(tmp_path: Pa
     [whole] = whatif(tmp_path, groups, question="line")
     assert (whole["name"], whole["figures"]["line_gbits"]["value"]) == ("*", pytest.approx(200 * 4.49 / 416_049))
     assert [job["name"] for job in whatif(tmp_path, groups)] == ["BATCH1", "it's[b]"]
-
-
-def test_rows_are_narrowed_by_system_time_and_grouping(tmp_path: Path) -> None:
-    rows = [changing(1), {**changing(2), "system": "B"}, {**changing(3), "grouping": "user", "name": "U"}]
-    late = {**changing(9), "ts": "2026-03-02T00:00:00"}
-    found = whatif(tmp_path, [*rows, late], "--system", ROW["system"], "--to", "2026-03-02", "--grouping", "user")
-    assert [(w["name"], w["figures"]["row_changes_peak_per_s"]["value"]) for w in found] == [("*", 1.0), ("U", 3.0)]
-
-
-def test_the_table_prints_assumption_and_source_beside_each_figure(tmp_path: Path) -> None:
-    file = tmp_path / "mix.jsonl"
-    file.write_bytes(orjson.dumps({**ROW, **changing(5), "system": "o'p [b]\x1b[31m"}))
-    text = " ".join(CliRunner().invoke(cli, ["whatif", "mirror", "--input", str(file)]).output.split())
-    assert "o'p [b]\\x1b[31m, exposure_pct" in text
-    assert "[Mirror Performance 2.2]" in text
-    assert "the length of the line is not given (--km)" in text
 
 
 @pytest.mark.parametrize(

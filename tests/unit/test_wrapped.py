@@ -18,7 +18,7 @@ import zstandard
 from counterflow.collectors.reading import read_each, read_file
 from counterflow.collectors.records import Item, Position, Reason, Record, Reject, singly
 from counterflow.collectors.sources import wrapped
-from counterflow.collectors.sources.wrapped import contents, wrapping
+from counterflow.collectors.sources.wrapped import wrapping
 from tests.golden.cases import golden
 
 PLAIN = golden("nmon/defect_file_twice").input
@@ -101,21 +101,6 @@ def test_what_lost_only_its_end_is_read_whole_and_its_end_reported(
     assert (fault.reason, fault.kept) == (Reason.CUT_FILE, "part")
     assert f"the {kind} file is cut or damaged after {len(PLAIN)} bytes of its content" in fault.detail
     assert (fault.line, fault.byte_offset) == (PLAIN.count(b"\n") + 1, len(PLAIN))
-
-
-@pytest.mark.parametrize("compress", [gzip.compress, lambda content: bz2.compress(content, 1)])
-def test_as_much_is_read_of_a_cut_file_as_its_packed_bytes_hold(compress: Callable[[bytes], bytes]) -> None:
-    """A bzip2 file of level 1 has blocks of 100,000 bytes: half of it holds one."""
-    content = b"".join(b"%x\n" % (number * 0x9E3779B1 & 0xFFFFFFFF) for number in range(25_000))
-    packed = compress(content)
-    (cut,) = contents(io.BytesIO(packed[: len(packed) // 2]))
-    assert cut.stream is not None
-    assert cut.fault is not None
-    with cut.stream as stream:
-        found = stream.read()
-    assert content.startswith(found)
-    assert len(found) > 0.4 * len(content)
-    assert (cut.fault.line, cut.fault.byte_offset) == (found.count(b"\n") + 1, len(found))
 
 
 def test_a_wrong_checksum_does_not_claim_to_know_where_the_damage_is(tmp_path: Path, plain: list[Item]) -> None:
@@ -238,12 +223,3 @@ def test_tables_beside_each_other_are_found_in_the_same_dress(tmp_path: Path, dr
         each = {name: list(singly(items)) for name, _, items in read_each(tmp_path / "all", UTC, "SYSA")}
         found = each[f"{tmp_path}/all!/x/QAPMJOBMI.csv"]
     assert [item for item in found if isinstance(item, Record)] == expected
-
-
-def test_streams_are_unpacked_when_their_turn_comes() -> None:
-    found = contents(io.BytesIO(zipped(("a", b"1"), ("b", b"2"))))
-    first = next(found)
-    assert first.stream is not None
-    with first.stream:
-        assert (first.member, first.stream.read()) == ("a", b"1")
-    found.close()
