@@ -15,6 +15,7 @@ import click
 import orjson
 
 from counterflow.base.errors import CounterflowError
+from counterflow.cli import _whatif_log_path
 from counterflow.cli._group import Group
 from counterflow.cli._reader import command_line, on_option, period, period_options, reader
 from counterflow.cli._table import console, table
@@ -39,6 +40,9 @@ def command() -> None:
 
     Published measurements are applied to them; each figure has its assumption and source.
     """
+
+
+command.add_command(_whatif_log_path.command)
 
 
 def _of_workloads(command: F) -> F:
