@@ -15,7 +15,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from counterflow.analysis.studies import fitted, sizing
+from counterflow.analysis.studies import fitted, mirror_jobs, mirror_levers, sizing
 from counterflow.analysis.studies.sizing import Estimate, exact
 
 STUDY = "Mirror Performance"
@@ -30,12 +30,12 @@ MESSAGES_PER_ROW_CHANGE = 4_278_626 / 416_049
 
 OF_WORKLOADS = (
     *("exposure_pct", "row_changes_per_s", "row_changes_peak_per_s", "distance_us", "distance_wait"),
-    *("mirrored_per_s", "mirror_wait"),
+    *("mirrored_per_s", "mirror_wait", "mirror_wait_tuned", "copy_time_pct"),
 )
 OF_THE_LINE = ("line_gbits", "line_messages_per_s", "line_pct", "capacity_pct")
 OF_NODES = (
     *("response_ms", "throughput_per_s", "source_processors", "target_processors", "source_busy_pct"),
-    "target_busy_pct",
+    *("target_busy_pct", *mirror_jobs.JOBS),
 )
 """Figures by the question that they answer: of each workload, of the line, and of both nodes."""
 
@@ -172,6 +172,7 @@ def study(mixes: Iterable[Mix], plan: Plan) -> list[Workload]:
     for (system, grouping, name), rows in groups.items():
         rates = [rate for row in rows if (rate := row.row_changes_per_s) is not None]
         figures = _exposure(rows) | _changes(rows, rates) | _distance(_mean_rate(rows), plan) | _waiting(rows, plan)
+        figures |= _levers(rows, plan)
         if grouping == "partition":
             figures |= _line(max(rates, default=None), plan) | _predicted(rows, plan)
         found.append(Workload(system, grouping, name, len(rows), figures))
@@ -311,6 +312,10 @@ def _no_wait(rows: Sequence[Mix], plan: Plan) -> str:
 def _predict(of: Estimate | None, unit: str, assumption: str, source: str, origin: str, reason: str) -> MirrorFigure:
     if of is None:
         return MirrorFigure(None, unit, assumption, source, None, reason)
+    if math.isinf(of.value):
+        return MirrorFigure(
+            None, unit, assumption, source, None, "the processors cannot do these units/s with mirroring"
+        )
     high = None if math.isinf(of.high) else of.high
     return MirrorFigure(of.value, unit, assumption, source, None, None, of.low, high, origin)
 
@@ -339,8 +344,36 @@ def _waiting(rows: Sequence[Mix], plan: Plan) -> dict[str, MirrorFigure]:
     }
 
 
+def _levers(rows: Sequence[Mix], plan: Plan) -> dict[str, MirrorFigure]:
+    """Return what changes of the application would leave, formulas 21 and 22 of docs/whatif.md."""
+    wait = _wait(rows, plan)
+    known = [row for row in rows if row.row_operations is not None]
+    reads, inserts, other = (math.fsum(getattr(row, n) or 0.0 for row in known) for n in ("reads", "inserts", "other"))
+    ends = math.fsum((row.commits or 0.0) + (row.rollbacks or 0.0) for row in known if not row.counts_commits)
+    is_copy = mirror_levers.is_copy(reads, inserts, other - ends)
+    no_copy = "no copy: it does not insert about as much as it reads, or it updates or deletes"
+    return {
+        "mirror_wait_tuned": _predict(
+            None if wait is None else mirror_levers.tuned(wait),
+            "jobs that wait at a time",
+            "journal cache, and best practices: fewer full opens, files opened for update only where they are updated",
+            f"{STUDY} 7.6.4, 6.2, 6.3",
+            "a batch 62 % longer became 25 % longer with all of them, not measured one by one; high: none helps",
+            _no_wait(rows, plan),
+        ),
+        "copy_time_pct": _predict(
+            mirror_levers.copy_time_pct() if is_copy else None,
+            "% of the time with blocks of 8 KB",
+            "CPYF with blocks of 256 KB, as recent 7.4 and later have by default",
+            f"{STUDY} 7.6.5",
+            "3 to 4 times the rows a second by record length, measured without mirroring",
+            no_copy if known else "no logical I/O is known",
+        ),
+    }
+
+
 def _predicted(rows: Sequence[Mix], plan: Plan) -> dict[str, MirrorFigure]:
-    """Return response, throughput and processors of the pair; formulas 5 and 7 to 10 of docs/whatif.md."""
+    """Return response, throughput and processors of the pair; formulas 5, 7 to 10 and 17 to 20 of docs/whatif.md."""
     measured = {
         "--units-per-s": plan.units_per_s,
         "--response-ms": plan.response_ms,
@@ -352,7 +385,7 @@ def _predicted(rows: Sequence[Mix], plan: Plan) -> dict[str, MirrorFigure]:
     missing = [option for option, value in measured.items() if value is None]
     wait = _wait(rows, plan)
     reason = f"not given: {', '.join(missing)}" if missing else _no_wait(rows, plan)
-    found: list[Estimate | None] = [None] * 6
+    found: list[Estimate | None] = [None] * len(OF_NODES)
     where = ""
     exposed, done = (math.fsum(getattr(r, n) or 0.0 for r in rows) for n in ("exposed", "row_operations"))
     if wait is not None and not done:
@@ -368,7 +401,8 @@ def _predicted(rows: Sequence[Mix], plan: Plan) -> dict[str, MirrorFigure]:
         if think < 0:
             reason = "more units at a time than --jobs: units/s * response is larger"
         else:
-            found = [*_pair(before, think, growth.times(share), target.times(share), wait.times(1 / units), plan)]
+            added = (growth.times(share), target.times(share), wait.times(1 / units))
+            found = [*_pair(before, think, *added, plan), *mirror_jobs.held(before, think, *added, plan.capacity)]
     rated = f"; the other machine by {plan.rating}, Capabilities Reference Appendix C" if plan.rating else ""
     like = f"like {plan.like} runs{rated}" if plan.like else f"like native or sql runs, --like is not given{rated}"
     names = {
@@ -378,6 +412,7 @@ def _predicted(rows: Sequence[Mix], plan: Plan) -> dict[str, MirrorFigure]:
         "target_processors": ("busy processors of the measured machine", like),
         "source_busy_pct": ("% of the processors", f"the same number of processors{rated}"),
         "target_busy_pct": ("% of the processors", f"the same number of processors{rated}; over 100 does not fit"),
+        **mirror_jobs.JOBS,
     }
     source = f"{STUDY} tables 7-1 to 7-5" + ("; Power Systems Performance Capabilities Reference C" if rated else "")
     origin = f"published constants: apply time of table 7-4; processors, {where}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
@@ -231,14 +231,15 @@ def _print(found: list[Workload], top: int) -> None:
             out.print()
 
 
-def _rows(workloads: Iterable[Workload], name: str) -> Iterator[dict[str, Any]]:
+def _rows(workloads: Sequence[Workload], name: str) -> Iterator[dict[str, Any]]:
+    has_limits = any(workload.figures[name].origin for workload in workloads)
     for workload in workloads:
         figure = workload.figures[name]
         yield {
             "grouping": workload.grouping,
             "name": workload.name,
             name: _rounded(figure.value),
-            **({"low": _rounded(figure.low), "high": _rounded(figure.high)} if figure.origin else {}),
+            **({"low": _rounded(figure.low), "high": _rounded(figure.high)} if has_limits else {}),
             "note": "; ".join(
                 filter(None, (figure.reason, figure.note if figure.value is not None else None, figure.origin))
             ),
