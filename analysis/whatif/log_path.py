@@ -237,15 +237,15 @@ def _window(group: tuple[str, str, str | None], rows: list[LogRow], runs: Sequen
 def _refused(path: str | None, rows: Sequence[LogRow], used: Sequence[LogRow]) -> str | None:
     if path not in CHANGES:
         return "the path of the log writes is not known: name it in the site file (zhpf or zhl)"
-    longest = max((row.interval_s for row in rows if row.interval_s is not None), default=0.0)
+    if not used:
+        missing = [name for name in NEEDED if any(getattr(row, name) is None for row in rows)]
+        return f"no interval has all inputs; null: {', '.join(missing)}"
+    longest = max(row.interval_s or 0.0 for row in used)
     if longest > COARSEST_S:
         return (
             f"too coarse: an interval of {longest:g} s hides how long the log was waited for; "
             f"record {COARSEST_S:g} s or less"
         )
-    if not used:
-        missing = [name for name in NEEDED if any(getattr(row, name) is None for row in rows)]
-        return f"no interval has all inputs; null: {', '.join(missing)}"
     return None
 
 
@@ -287,28 +287,34 @@ def _figures(change: str, source: str, rows: Sequence[LogRow], of: Left) -> list
     no_ceiling = "no ceiling is configured, and no interval in which threads waited shows one"
     no_cost = "account_cpu has no cost of an account for these intervals, or of several workloads"
     no_wait = "no interval has the time of a log write"
-    parts: list[tuple[str, str, float | None, Estimate, str | None, str | None]] = [
-        ("elapsed_h", "h", seconds / 3600, window, None, None),
-        ("ceiling_mb_s", "MB/s", ceiling, ceilings.times(ceiling or 0.0), no_ceiling, bound),
-        ("log_wait_threads", "threads", waiting, waits, None, None),
-        *_scaled("log_write_ms", _mean(rows, "log_write_ms"), of.elapsed, no_wait),
-        *_scaled("gcp_ms", _mean(rows, "gcp_ms_per_account", "accounts"), of.gcp_ms, no_cost),
-        *_scaled("ziip_ms", _mean(rows, "ziip_ms_per_account", "accounts"), of.ziip_ms, no_cost),
-        ("gcp_pct", "%", gcp, gcp_pct, None, None),
-        ("ziip_pct", "%", ziip, ziip_pct, None, None),
+    write_ms = _mean(rows, "log_write_ms")
+    gcp_ms, ziip_ms = (_mean(rows, name, "accounts") for name in ("gcp_ms_per_account", "ziip_ms_per_account"))
+    parts: list[tuple[str, str, float | None, Estimate, str]] = [
+        ("elapsed_h", "h", seconds / 3600, window, ""),
+        ("ceiling_mb_s", "MB/s", ceiling, ceilings.times(ceiling or 0.0), no_ceiling),
+        ("log_wait_threads", "threads", waiting, waits, ""),
+        ("log_write_ms", "ms", write_ms, of.elapsed.times(write_ms or 0.0), no_wait),
+        ("gcp_ms", "ms", gcp_ms, of.gcp_ms.times(gcp_ms or 0.0), no_cost),
+        ("ziip_ms", "ms", ziip_ms, of.ziip_ms.times(ziip_ms or 0.0), no_cost),
+        ("gcp_pct", "%", gcp, gcp_pct, ""),
+        ("ziip_pct", "%", ziip, ziip_pct, ""),
     ]
     return [
         LogPathFigure(change, name, unit, None, None, None, None, source, reason)
         if measured is None
-        else LogPathFigure(change, name, unit, measured, of.low, of.value, of.high, source, None, note)
-        for name, unit, measured, of, reason, note in parts
+        else LogPathFigure(
+            change,
+            name,
+            unit,
+            measured,
+            part.low,
+            part.value,
+            part.high,
+            source,
+            note=bound if name == "ceiling_mb_s" else None,
+        )
+        for name, unit, measured, part, reason in parts
     ]
-
-
-def _scaled(
-    name: str, measured: float | None, part: Estimate, reason: str
-) -> Iterable[tuple[str, str, float | None, Estimate, str | None, str | None]]:
-    yield name, "ms", measured, part.times(measured or 0.0), reason, None
 
 
 def _ceiling(rows: Sequence[LogRow]) -> tuple[float | None, str | None]:
