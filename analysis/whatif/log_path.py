@@ -63,7 +63,12 @@ _Utc = Annotated[datetime, AfterValidator(lambda ts: ts if ts.tzinfo else ts.rep
 
 
 class LogRow(BaseModel):
-    """One interval of a log: a row of `log_load`, with the cost of the only workload of `account_cpu` at that time."""
+    """One interval of a log: a row of `log_load`, with the cost of the only workload of `account_cpu` at that time.
+
+    Parameters
+    ----------
+    cec, storage : machine, and box of the log, as the site file states them.
+    """
 
     model_config = ConfigDict(frozen=True)
 
@@ -72,6 +77,8 @@ class LogRow(BaseModel):
     system: str
     subsystem: str
     path: str | None = None
+    cec: str | None = None
+    storage: str | None = None
     ceiling_mb_s: _Amount | None = None
     rate_mb_s: _Amount | None = None
     waits_delta: _Amount | None = None
@@ -196,6 +203,7 @@ class LogWindow(NamedTuple):
     Parameters
     ----------
     intervals, used : number of intervals, and of those that have all columns `NEEDED`.
+    beyond : changes without figures, with the reason.
     """
 
     system: str
@@ -204,6 +212,7 @@ class LogWindow(NamedTuple):
     intervals: int
     used: int
     figures: tuple[LogPathFigure, ...]
+    beyond: dict[str, str]
     refused: str | None = None
 
 
@@ -222,16 +231,24 @@ def _window(group: tuple[str, str, str | None], rows: list[LogRow], runs: Sequen
     path = group[2]
     used = [row for row in rows if all(getattr(row, name) is not None for name in NEEDED)]
     refused = _refused(path, rows, used)
-    figures = (
-        ()
-        if refused or path is None
-        else tuple(
-            figure
-            for change, changed in CHANGES[path].items()
-            for figure in _figures(change, f"{STUDY} {SECTIONS[path, change]}", used, left(changed, path, runs))
-        )
-    )
-    return LogWindow(*group, len(rows), len(used), figures, refused)
+    figures: list[LogPathFigure] = []
+    beyond: dict[str, str] = {}
+    for change, changed in {} if refused else CHANGES[path or ""].items():
+        if reason := _beyond(changed, used):
+            beyond[change] = reason
+        else:
+            source = f"{STUDY} {SECTIONS[path or '', change]}"
+            figures += _figures(change, source, used, left(changed, path or "", runs))
+    return LogWindow(*group, len(rows), len(used), tuple(figures), beyond, refused)
+
+
+def _beyond(changed: frozenset[str], rows: Sequence[LogRow]) -> str | None:
+    """Return why no printed run begins where this log is: the site file states the better machine or box already."""
+    newest = max(rows, key=lambda row: row.ts)
+    there = [
+        BETTER[name][1] for name in (BOX, PROCESSOR) if name in changed and getattr(newest, name) == BETTER[name][1]
+    ]
+    return f"the log is on {' and '.join(there)} already: of what comes after, nothing is printed" if there else None
 
 
 def _refused(path: str | None, rows: Sequence[LogRow], used: Sequence[LogRow]) -> str | None:

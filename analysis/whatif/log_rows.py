@@ -15,6 +15,7 @@ def read_stored(client: ClickHouse, settings: Settings) -> list[LogRow]:
 _STORED = """
 SELECT
   l.ts AS ts, l.interval_s AS interval_s, l.system AS system, l.subsystem AS subsystem, l.path AS path,
+  nullIf(c.cec, '') AS cec, nullIf(c.storage, '') AS storage,
   l.ceiling_mb_s AS ceiling_mb_s, l.rate_mb_s AS rate_mb_s, l.waits_delta AS waits_delta,
   l.waiting_threads AS waiting_threads, l.active_threads AS active_threads, l.log_write_ms AS log_write_ms,
   l.gcp_pct AS gcp_pct, l.ziip_pct AS ziip_pct, a.accounts AS accounts,
@@ -33,5 +34,13 @@ LEFT JOIN (
   GROUP BY system, ts
   HAVING count() = 1
 ) AS a ON a.system = l.system AND a.ts = l.ts
+LEFT JOIN (
+  SELECT
+    toString(system) AS system, item, ts, anyIf(config.value, name = 'cec') AS cec,
+    anyIf(config.value, name = 'storage') AS storage
+  FROM counterflow.config FINAL
+  WHERE section = 'log_ceiling'
+  GROUP BY system, item, ts
+) AS c ON c.system = l.system AND c.item = concat(l.subsystem, '/', l.path) AND c.ts = l.ceiling_since
 ORDER BY l.system, l.subsystem, l.ts
 """

@@ -85,6 +85,8 @@ def _print(found: list[LogWindow]) -> None:
             figures = [figure for figure in window.figures if figure.change == change]
             out.print()
             out.print(table(list(_lines(window.path, figures)), f"{change} [{figures[0].source}]"))
+        for change, reason in window.beyond.items():
+            out.print(f"{change}: unknown, because {reason}", markup=False)
         for remark in dict.fromkeys(map(_remark, window.figures)):
             if remark:
                 out.print(remark, markup=False)

@@ -124,7 +124,9 @@ def test_the_log_over_a_period(client: ClickHouse) -> None:
 def test_log_path_reads_the_log_with_the_cost_of_the_only_workload(client: ClickHouse) -> None:
     log = {"subsystem": "DB1", "path": "zhpf", "rate_mb_s": 100.0, "waiting_threads": 40.0, "active_threads": 50.0}
     both = {"gcp_pct": 30.0, "ziip_pct": 20.0}
-    insert(client, "log_load", result(**log, **both), result(**log, **both) | {"ts": NEXT})
+    insert(client, "log_load", result(**log, **both), result(**log, **both, ceiling_since=TS) | {"ts": NEXT})
+    entry = {"section": "log_ceiling", "item": "DB1/zhpf"}
+    insert(client, "config", published(**entry, name="cec", value="z16"))
     insert(
         client,
         "account_cpu",
@@ -136,6 +138,7 @@ def test_log_path_reads_the_log_with_the_cost_of_the_only_workload(client: Click
     period = {"param_from": "2026-05-04 09:00:00", "param_to": "2026-05-04 10:00:00", "param_systems": ["SYS1"]}
     one, two = read_stored(client, period)
     assert (one.waiting_threads, one.gcp_pct, one.accounts, one.gcp_ms_per_account) == (40, 30, 100, 0.4)
+    assert (one.cec, two.cec, two.storage) == (None, "z16", None)
     assert (two.rate_mb_s, two.accounts, two.gcp_ms_per_account) == (100, None, None), "two workloads share the system"
     [window] = windows([one, two])
     found = {figure.name: figure for figure in window.figures if figure.change == "zHyperLink"}

@@ -130,6 +130,13 @@ def test_what_cannot_be_predicted_is_refused(tmp_path: Path, row: dict[str, Any]
     assert reason in window["refused"]
 
 
+def test_what_comes_after_the_newest_printed_machines_is_not_guessed(tmp_path: Path) -> None:
+    [window] = log_path(tmp_path, {"storage": "DS8A50", "cec": "z16"})
+    assert {figure["change"] for figure in window["figures"]} == {"zHyperLink", "newer processor"}
+    already = "the log is on DS8A50 already: of what comes after, nothing is printed"
+    assert window["beyond"] == {"faster box": already, "all three": already}
+
+
 def test_a_bad_line_and_an_empty_window_end_the_command(tmp_path: Path) -> None:
     with pytest.raises(CounterflowError, match=r"log.jsonl:1: gcp_pct: Input should be less than or equal to 100"):
         log_path(tmp_path, {"gcp_pct": 101})
