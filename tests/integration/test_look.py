@@ -706,7 +706,8 @@ def test_another_path_of_the_log_is_predicted_from_recordings(tmp_path: Path) ->
     windows = {window["path"]: window for window in map(json.loads, answer.stdout.splitlines())}
     measured = {path: {f["name"]: f for f in window["figures"]} for path, window in windows.items()}
     zhpf = {f["name"]: f for f in windows["zhpf"]["figures"] if f["change"] == "zHyperLink"}
-    assert (zhpf["elapsed_h"]["measured"], zhpf["ceiling_mb_s"]["measured"]) == pytest.approx((1, 214))
+    assert zhpf["elapsed_h"]["measured"] == pytest.approx(1)
+    assert zhpf["ceiling_mb_s"]["measured"] == pytest.approx(214, rel=0.01)  # no site file: the highest rate
     assert zhpf["gcp_ms"]["low"] <= measured["zhl"]["gcp_ms"]["measured"] <= zhpf["gcp_ms"]["high"]
     assert zhpf["ceiling_mb_s"]["high"] == pytest.approx(594, rel=0.01)
     assert "unknown, because" not in counterflow("whatif", "log-path", "--on", kept, home=tmp_path).stdout
