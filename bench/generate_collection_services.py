@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from counterflow.collectors.formats.ibmi_tables.description import tables
-from counterflow.collectors.formats.ibmi_tables.export import columns, write
+from tests.support.ibmi_export import columns, write
 
 START = datetime(2026, 7, 14)  # noqa: DTZ001 - local time of the system
 PREPARED_ROWS = 500

@@ -102,10 +102,9 @@ def _timed(settings: StackSettings, name: str, work: Callable[[], float]) -> flo
 
 def _land(settings: StackSettings) -> float:
     """Land everything in the topics by the users' command; return the seconds from assignment to last commit."""
-    password = str(settings.secrets / "clickhouse-lander")
     words = ("counterflow", "dev", "land", "--until-caught-up", "--clickhouse-url", settings.clickhouse_url)
     result = subprocess.run(
-        (sys.executable, "-m", *words, "--password-file", password),
+        (sys.executable, "-m", *words),
         stderr=subprocess.PIPE,
         check=True,
         env={**os.environ, **settings.environment},

@@ -167,72 +167,43 @@ class _Judge:
             fields = self._recounted(fields)
         if self._interval_is_impossible(fields, faults):
             fields = _weightless(record.dataset, fields)
-        left_out = False
-        for judged, ceiling in _with_ceilings(record.dataset, fields.get("interval_s")):
-            value = fields.get(judged.name)
-            if value is None or (type(value) is float and 0.0 <= value <= ceiling):
-                continue
-            if (beyond := judged.beyond(value, fields)) is None:
-                continue
-            faults.append(f"{judged.name} {beyond}")
-            if judged.column.null_when is None:
-                left_out = True
-            else:
-                fields = {name: kept for name, kept in fields.items() if name != judged.name}
-        if (beyond := _beyond_the_whole(record.dataset, fields)) is not None:
-            faults.append(beyond)
-            fields = {name: kept for name, kept in fields.items() if name not in _shares(record.dataset)}
-        if left_out:
+        possible = _possible(record.dataset, fields, faults)
+        if possible is None:
             self._left_out[_counted(record.dataset, record.fields)] += 1
         else:
-            yield record if fields is record.fields else record._replace(fields=fields)
+            yield record if possible is record.fields else record._replace(fields=possible)
         if faults:
             detail = f"{_place(record.dataset, fields)}: {'; '.join(faults)}"
-            yield _reject(detail, record.fields, left_out, record.line)
+            yield _reject(detail, record.fields, possible is None, record.line)
 
     def table(self, table: Table) -> Iterator[Item]:
-        shared, columns = table.shared, dict(table.columns)
+        dataset, shared, columns = table.dataset, table.shared, table.columns
         faults: list[str] = []
         if self._interval_is_impossible(shared, faults):
-            shared = _weightless(table.dataset, shared)
-            columns = {n: c for n, c in columns.items() if n not in _computed_with_interval(table.dataset)}
-        left_out: set[int] = set()
-        for judged, ceiling in _with_ceilings(table.dataset, shared.get("interval_s")):
-            values = columns.get(judged.name)
-            if values is None or _within(values, ceiling):
-                continue
-            nulls = set()
-            for at, value in enumerate(values):
-                if value is None:
-                    continue
-                row = {**shared, **{name: columns[name][at] for name in _factors(judged) if name in columns}}
-                if (beyond := judged.beyond(value, row)) is not None:
-                    nulls.add(at)
-                    place = _place(table.dataset, {name: found[at] for name, found in columns.items()})
-                    faults.append(f"{place}: {judged.name} {beyond}")
-            if not nulls:
-                continue
-            if judged.column.null_when is None:
-                left_out |= nulls
-            else:
-                columns[judged.name] = [None if at in nulls else value for at, value in enumerate(values)]
-        shares = [name for name in _shares(table.dataset) if name in columns]
-        beyond_whole = set()
-        for at, each in enumerate(zip(*(columns[name] for name in shares), strict=True)):
-            if sum(filter(None, each)) <= 100:
-                continue
-            row = {**shared, **{name: found[at] for name, found in columns.items()}}
-            if (beyond := _beyond_the_whole(table.dataset, row)) is not None:
-                beyond_whole.add(at)
-                faults.append(f"{_place(table.dataset, row)}: {beyond}")
-        for name in shares if beyond_whole else ():
-            columns[name] = [None if at in beyond_whole else value for at, value in enumerate(columns[name])]
+            shared = _weightless(dataset, shared)
+            columns = {n: c for n, c in columns.items() if n not in _computed_with_interval(dataset)}
+        rows: dict[int, Fields | None] = {}
+        for at in sorted(_doubtful(dataset, shared, columns)):
+            row = {**shared, **{name: values[at] for name, values in columns.items()}}
+            found: list[str] = []
+            possible = _possible(dataset, row, found)
+            if found:
+                rows[at] = possible
+                faults.append(f"{_place(dataset, row)}: {'; '.join(found)}")
         if not faults and shared is table.shared:
             yield table
             return
-        if left_out:
-            self._left_out[_counted(table.dataset, table.shared)] += len(left_out)
-            columns = {n: [v for at, v in enumerate(found) if at not in left_out] for n, found in columns.items()}
+        if rows:
+            left_out = {at for at, kept in rows.items() if kept is None}
+            self._left_out[_counted(dataset, table.shared)] += len(left_out)
+            columns = {
+                name: [
+                    value if (kept := rows.get(at)) is None else kept.get(name)
+                    for at, value in enumerate(values)
+                    if at not in left_out
+                ]
+                for name, values in columns.items()
+            }
         remaining = replace(table, shared=shared, columns=columns)
         if remaining.rows:
             yield remaining
@@ -259,6 +230,38 @@ class _Judge:
         return {**fields, "row_count": fields["row_count"] - left_out} if left_out else fields
 
 
+def _possible(dataset: str, fields: Fields, faults: list[str]) -> Fields | None:
+    """Return the fields of a row without the figures that cannot be, None where nothing else is in it.
+
+    Why a figure cannot be is added to `faults`.
+    """
+    left_out = False
+    for judged, ceiling in _with_ceilings(dataset, fields.get("interval_s")):
+        value = fields.get(judged.name)
+        if value is None or _is_within(value, ceiling) or (beyond := judged.beyond(value, fields)) is None:
+            continue
+        faults.append(f"{judged.name} {beyond}")
+        if judged.column.null_when is None:
+            left_out = True
+        else:
+            fields = {name: kept for name, kept in fields.items() if name != judged.name}
+    if (beyond := _beyond_the_whole(dataset, fields)) is not None:
+        faults.append(beyond)
+        fields = {name: kept for name, kept in fields.items() if name not in _shares(dataset)}
+    return None if left_out else fields
+
+
+def _doubtful(dataset: str, shared: Row, columns: Mapping[str, Sequence[Any]]) -> set[int]:
+    """Return the rows of a table that need a closer look, by number: nearly always none."""
+    found: set[int] = set()
+    for judged, ceiling in _with_ceilings(dataset, shared.get("interval_s")):
+        values = columns.get(judged.name)
+        if values is not None and not _within(values, ceiling):
+            found |= {at for at, value in enumerate(values) if value is not None and not _is_within(value, ceiling)}
+    shares = [columns[name] for name in _shares(dataset) if name in columns]
+    return found | {at for at, each in enumerate(zip(*shares, strict=True)) if sum(filter(None, each)) > 100}
+
+
 @cache
 def _shares(dataset: str) -> tuple[str, ...]:
     definition = defined(dataset)
@@ -281,10 +284,9 @@ def _within(values: Sequence[Any], ceiling: float) -> bool:
         return False
 
 
-def _factors(judged: _Judged) -> set[str]:
-    """Return the columns of its row on which a judgement depends."""
-    stated = ("kind", "unit") if judged.stated else ()
-    return {*stated, *(name for limit in judged.column.limits for name in limit.per)}
+def _is_within(value: Any, ceiling: float) -> bool:
+    """Return whether a figure certainly is plausible."""
+    return type(value) is float and 0.0 <= value <= ceiling
 
 
 def _counted(dataset: str, fields: Row) -> tuple[Any, ...]:

@@ -194,6 +194,14 @@ def singly(items: Iterable[Item]) -> Iterator[Single]:
             yield item
 
 
+class Unusable(ValueError):  # noqa: N818 - not an error of the program
+    """A document, a sample or another part of an input is refused as a whole, for `reason`."""
+
+    def __init__(self, reason: Reason, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+
 class Unfinished(Exception):  # noqa: N818 - not an error of the program
     """What an item holds is known once the rest of its file, or of the file beside it, is written."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import cache, partial
+from pathlib import Path
 from typing import NamedTuple
 
 from counterflow.analysis.studies import fitted
@@ -15,6 +16,7 @@ from counterflow.analysis.studies.fitted import MirroredRun
 from counterflow.analysis.studies.formulas import change_pct
 from counterflow.analysis.studies.mirror_jobs import jobs_to_hold
 from counterflow.analysis.studies.sizing import Estimate, capped_rows_per_s, corners, exact, sized, spread, think_s
+from counterflow.schemas.definition import load_yaml
 from counterflow.simulate.published import table
 
 LINE_BITS = 100e9
@@ -30,41 +32,16 @@ HALF_DIGIT = {
 }
 """Half of the last printed digit, by table and figure."""
 
-_REPEATS = "the baseline of these users repeats to 0.3 % in table 7-1 alone; the model cannot exceed its own baseline"
-_FULL = "predicted processors exceed two cores: those per unit grew by 54 % here, by 78 and 105 % in the other runs"
-_DISKS = "disks held the run back, for which the model has no term: they left processors idle"
-_CORES = "the lightest wait of the five runs: more cores brought more than the queue for processors explains"
-_MEMORY = "487 GB were split between application and replication (7.3.5); the model has no term for memory"
-_SETS = "a node did with 72 job sets what 76 to 108 did in the other runs: 584 GB in one shared pool (7.3.5)"
-_NOISE = "uncapped rows/s repeat to 0.6 %, and this is the lowest of the four"
-_BYTES = "OUT, IN and messages of equal work differ by up to 27 % between the uncapped runs, rows/s by 0.6 %"
-_HELD = "the port got 0.74 of its capacity, the three others 0.62 to 0.68"
 
-MISSES = {
-    "7-1/32000 users, pair 1, scenario 1/throughput": _REPEATS,
-    "7-1/32000 users, pair 1, scenario 2/throughput": _REPEATS,
-    "7-1/32000 users, pair 2, scenario 2/throughput": _REPEATS,
-    "7-1/48000 users, pair 1, scenario 3/throughput": _FULL,
-    "7-1/48000 users, pair 2, scenario 3/source CPU": _DISKS,
-    "7-2/scenario 3/throughput": _CORES,
-    "7-2/scenario 3/response": _CORES,
-    "7-2/scenario 3/job sets": _CORES,
-    "7-3/active-active 1/throughput": _MEMORY,
-    "7-3/active-active 1/response": _MEMORY,
-    "7-3/active-active 1/job sets": _MEMORY,
-    "7-3/active-active 4/throughput": _SETS,
-    "7-3/active-active 4/job sets": _SETS,
-    "7-4/3 %, 9 threads/rows": _NOISE,
-    "7-5/3 %, 9 threads/OUT": _BYTES,
-    "7-5/3 %, 9 threads/messages": _BYTES,
-    "7-5/6 %, 9 threads/OUT": _BYTES,
-    "7-5/6 %, 10 threads/OUT": _HELD,
-}
-"""Figures that are known to lie outside their interval, with the reason."""
+@cache
+def outside() -> dict[str, str]:
+    """Return the figures that are known to lie outside their interval, each with the reason (`outside.yaml`)."""
+    known = load_yaml(Path(__file__).with_name("outside.yaml").read_text(encoding="utf-8"))
+    return {figure: one["reason"] for one in known for figure in one["figures"]}
 
 
 class Prediction(NamedTuple):
-    """A printed figure and its prediction; `ok`: it lies within the interval, or `MISSES` has the reason why not.
+    """A printed figure and its prediction; `ok`: it lies within the interval, or `outside` has the reason why not.
 
     `high` is None where nothing limits it.
     """
@@ -136,9 +113,8 @@ def _think(run: MirroredRun) -> Estimate:
 def _of_port() -> Iterator[Prediction]:
     printed = {fitted.name(a): {**a, **b} for a, b in zip(table("table_7_4"), table("table_7_5"), strict=True)}
     free = {key: row for key, row in printed.items() if not fitted.capped(row)}
-    sizes, held = fitted.row_bytes(), fitted.enforcements()
+    sizes, messages, held = fitted.row_bytes(), fitted.row_messages(), fitted.enforcements()
     rates = {key: float(row["rows_s"]) for key, row in free.items()}
-    messages = {key: float(row["own_msgs_s"]) / rates[key] for key, row in free.items()}
     for key, row in printed.items():
         base, capacity = f"{row['capacity_pct']}-8", float(row["capacity_pct"])
         if key == base:
@@ -176,7 +152,7 @@ def _compared(number: str, run: str, what: str, unit: str, printed: float, of: E
     name = f"{number}/{run}/{what}"
     half = HALF_DIGIT.get((number, what), HALF_DIGIT.get(("", what), 0.0))
     inside = of.low - half <= printed <= of.high + half
-    note = MISSES.get(name, "")
+    note = outside().get(name, "")
     high = None if math.isinf(of.high) else of.high
     error = change_pct(printed, of.value)
     known = (printed, of.value, of.low, high, error, inside, inside != bool(note), note)
@@ -186,24 +162,3 @@ def _compared(number: str, run: str, what: str, unit: str, printed: float, of: E
 def counted() -> dict[str, int]:
     """Return the number of predicted figures, and the number of those within their interval."""
     return {"predictions": len(predictions()), "within": sum(p.inside for p in predictions())}
-
-
-def markdown() -> str:
-    lines = [
-        "| table | run | figure | published | predicted | low | high | error % | |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
-    for p in predictions():
-        number, run, what = p.id.split("/")
-        high = "no limit" if p.high is None else _short(p.high)
-        error = "" if p.error_pct is None else f"{p.error_pct:+.1f}"
-        figures = " | ".join((_short(p.published), _short(p.predicted), _short(p.low), high, error))
-        lines.append(
-            f"| {number} | {run} | {what}, {p.unit} | {figures} | {'' if p.inside else 'outside: ' + p.note} |"
-        )
-    return "\n".join(lines) + "\n"
-
-
-def _short(value: float) -> str:
-    digits = 0 if abs(value) >= 1000 else 1 if abs(value) >= 10 else 2
-    return f"{value:,.{digits}f}"

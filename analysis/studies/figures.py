@@ -121,7 +121,7 @@ def measured(run: Run, rows: Rows) -> Measured:
             f"nothing is recorded of run `{run.name}`, {run.seconds:g} s on {', '.join(run.systems)}",
             "check its systems, begin and end: the stored question `systems` lists what is recorded",
         )
-    users = mean(((row["users"], row["seconds"]) for row in whole), "users").value
+    users = over_time(whole, "users", "users").value
     return Measured(run, did, figures, engines, users, (*run.notes, *_notes(run, kept, whole)))
 
 
@@ -136,6 +136,16 @@ def mean(samples: Iterable[tuple[Number, Number]], unit: str, reason: str = "not
     square = math.fsum(w * (value - centre) ** 2 for value, w in known) / weight
     values = [value for value, _ in known]
     return Figure(centre, unit, n, math.sqrt(square * n / (n - 1)) if n > 1 else None, min(values), max(values))
+
+
+def over_time(rows: Iterable[Row], column: str, unit: str, reason: str = "not recorded") -> Figure:
+    """Return the mean of a column over the time of its intervals."""
+    return mean(((row[column], row["seconds"]) for row in rows), unit, reason)
+
+
+def a_second(rows: Iterable[Row], column: str, unit: str) -> Figure:
+    """Return the mean rate of a column of amounts."""
+    return mean(((per(row[column], row["seconds"]), row["seconds"]) for row in rows), unit)
 
 
 def ratio(pairs: Iterable[tuple[Number, Number]], unit: str, reason: str) -> Figure:
@@ -350,8 +360,7 @@ def _disks(did: Work, rows: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
     for (system,), some in sorted(_by(rows, "system").items()):
         key = Key("io", system, "", "")
         for name in ("read_mb", "written_mb"):
-            rates = ((per(row[name], row["seconds"]), row["seconds"]) for row in some)
-            per_s = mean(rates, "MiB/s")
+            per_s = a_second(some, name, "MiB/s")
             yield key._replace(name=f"{name}_s"), per_s
             yield key._replace(name=name), _sum((row[name] for row in some), "MiB")
             kb = None if per_s.value is None else per(1024 * per_s.value, did.units_per_s)
@@ -361,7 +370,7 @@ def _disks(did: Work, rows: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
             )
         both = ((row["read_mb"], row["written_mb"]) for row in some)
         yield key._replace(name="rw_ratio"), ratio(both, "read/written", "nothing was written, or it is not recorded")
-        transfers = mean(((row["transfers_per_s"], row["seconds"]) for row in some), "transfers/s")
+        transfers = over_time(some, "transfers_per_s", "transfers/s")
         yield key._replace(name="transfers_per_s"), transfers
         moved = [(row["response_ms"], (row["transfers_per_s"] or 0.0) * row["seconds"]) for row in some]
         yield key._replace(name="response_ms"), mean(moved, "ms", "no transfer, or no service time")
@@ -392,7 +401,7 @@ def _components(
         yield key._replace(name="busy_pct"), mean(shares, "%", why or f"the {base or ''} processors are not counted")
         a_unit = formulas.ms_per_unit(cores.value, did.units_per_s)
         yield key._replace(name="ms_per_unit"), _made(a_unit, did.a_unit("ms"), cores.reason or did.reason)
-        yield key._replace(name="memory_mb"), mean(((row["memory_mb"], row["seconds"]) for row in some), "MiB")
+        yield key._replace(name="memory_mb"), over_time(some, "memory_mb", "MiB")
 
 
 def _base(run: Run, base: str | None, processors: Iterable[Row]) -> Number:
@@ -402,7 +411,7 @@ def _base(run: Run, base: str | None, processors: Iterable[Row]) -> Number:
         if "core" in run.engines:
             return run.engines["core"]
         column = "virtual_engines"
-    return mean(((row[column], row["seconds"]) for row in processors), "").value
+    return over_time(processors, column, "").value
 
 
 # -- the log of Db2
@@ -416,14 +425,13 @@ def _log(did: Work, rows: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
             # written, created and reported rates are different figures: each has its own name
             bases = sorted(_by((row for row in of if row["rate_basis"]), "rate_basis").items())
             for (basis,), based in bases:
-                rate = mean(((row["rate_mb_s"], row["seconds"]) for row in based), "MB/s")
+                rate = over_time(based, "rate_mb_s", "MB/s")
                 yield key._replace(name=f"{basis}_mb_s"), rate
                 rates.append(rate.value if len(bases) == 1 else None)
             for name, unit in (("waiting_threads", "threads"), ("zhl_sync_pct", "%")):
                 if any(row[name] is not None for row in of):
-                    yield key._replace(name=name), mean(((row[name], row["seconds"]) for row in of), unit)
-            waits = [(per(row["waits_delta"], row["seconds"]), row["seconds"]) for row in of]
-            yield key._replace(name="buffer_waits_per_s"), mean(waits, "waits/s")
+                    yield key._replace(name=name), over_time(of, name, unit)
+            yield key._replace(name="buffer_waits_per_s"), a_second(of, "waits_delta", "waits/s")
         a_unit = formulas.bytes_per_unit(total(*rates) if rates else None, did.units_per_s)
         key = Key("log", system, "", "log_bytes_per_unit")
         yield key, _made(a_unit, did.a_unit("bytes"), did.reason or "no rate of the log, or rates of several kinds")
@@ -458,7 +466,7 @@ def _replication(rows: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
     for (system, component), some in sorted(_by(rows, "system", "component").items()):
         key = Key("replication", system, "", "")
         if component == "capture":
-            lag = mean(((row["log_latency_s"], row["seconds"]) for row in some), "s", "idle, or not recorded")
+            lag = over_time(some, "log_latency_s", "s", "idle, or not recorded")
             yield key._replace(name="log_latency_s"), lag
             continue
         why = "no transaction was applied, or they are not counted"
@@ -467,7 +475,7 @@ def _replication(rows: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
         queues = list(_by(some, "queue").values())
         for column, unit in (("row_count", "rows"), ("transactions", "transactions")):
             yield key._replace(name=unit), _sum((row[column] for row in some), unit)
-            rates = [mean(((per(row[column], row["seconds"]), row["seconds"]) for row in q), "") for q in queues]
+            rates = [a_second(queue, column, "") for queue in queues]
             only = rates[0] if len(rates) == 1 else Figure(None, "")
             together = Figure(total(*(r.value for r in rates)), f"{unit}/s", sum(r.n for r in rates))
             reason = None if together.value is not None else "not recorded"

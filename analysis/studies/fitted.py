@@ -123,8 +123,7 @@ def pair_us() -> Estimate:
 @cache
 def round_trips() -> float:
     """Return the most round trips of a row change: two messages each, counted at both ends (tables 7-4, 7-5)."""
-    pairs = zip(table("table_7_4"), table("table_7_5"), strict=True)
-    return max(float(b["own_msgs_s"]) / float(a["rows_s"]) / 4 for a, b in pairs if not capped(a))
+    return max(row_messages().values()) / 4
 
 
 @cache
@@ -139,6 +138,13 @@ def row_bytes() -> dict[str, float]:
     """Return bytes a row change, OUT / rows, of each uncapped run of table 7-5."""
     pairs = zip(table("table_7_4"), table("table_7_5"), strict=True)
     return {name(a): float(b["own_out_gb_s"]) * 1e9 / 8 / float(a["rows_s"]) for a, b in pairs if not capped(a)}
+
+
+@cache
+def row_messages() -> dict[str, float]:
+    """Return messages a row change, as both ends count them, of each uncapped run of tables 7-4 and 7-5."""
+    pairs = zip(table("table_7_4"), table("table_7_5"), strict=True)
+    return {name(a): float(b["own_msgs_s"]) / float(a["rows_s"]) for a, b in pairs if not capped(a)}
 
 
 def capped(row: Row) -> bool:

@@ -113,26 +113,6 @@ def log_bytes_per_s(cis_per_s: Number, copies: Number) -> Number:
     return None if each is None else each * CI_BYTES
 
 
-def gb(mb: float) -> float:
-    """Return MB as GB of 1000 MB, as prose does."""
-    return mb / 1000
-
-
-def mib(size_bytes: Number) -> Number:
-    """Return bytes as MB of 1,048,576 bytes."""
-    return per(size_bytes, 2**20)
-
-
-def kib(size_bytes: Number) -> Number:
-    """Return bytes as KB of 1,024 bytes."""
-    return per(size_bytes, 2**10)
-
-
-def tib(size_bytes: float) -> float:
-    """Return bytes as TB of 2⁴⁰ bytes, as `lsblk` does."""
-    return size_bytes / 2**40
-
-
 def raid10_bytes(drives: int, drive_bytes: float) -> float:
     """Return the capacity of mirrored pairs: half of that of the drives."""
     return drives / 2 * drive_bytes

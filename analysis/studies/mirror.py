@@ -10,6 +10,8 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
 from statistics import quantiles
 from typing import Annotated, Any, NamedTuple
 
@@ -17,27 +19,15 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from counterflow.analysis.studies import fitted, mirror_jobs, mirror_levers, sizing
 from counterflow.analysis.studies.sizing import Estimate, exact
-
-STUDY = "Mirror Performance"
+from counterflow.schemas.definition import load_yaml
 
 US_PER_KM_ROUND_TRIP = 10.0
 """Light takes 5 µs a km one way (3.4)."""
 
-# Tables 7-4 and 7-5, the uncapped run of 3 % and 8 threads. OUT is the sum of both nodes.
 MEASURED_ROW_BYTES = 1301
-BYTES_PER_ROW_CHANGE = 4.49e9 / 8 / 416_049
-MESSAGES_PER_ROW_CHANGE = 4_278_626 / 416_049
-
-OF_WORKLOADS = (
-    *("exposure_pct", "row_changes_per_s", "row_changes_peak_per_s", "distance_us", "distance_wait"),
-    *("mirrored_per_s", "mirror_wait", "mirror_wait_tuned", "copy_time_pct"),
-)
-OF_THE_LINE = ("line_gbits", "line_messages_per_s", "line_pct", "capacity_pct")
-OF_NODES = (
-    *("response_ms", "throughput_per_s", "source_processors", "target_processors", "source_busy_pct"),
-    *("target_busy_pct", *mirror_jobs.JOBS),
-)
-"""Figures by the question that they answer: of each workload, of the line, and of both nodes."""
+"""Length of the rows of table 7-4."""
+MEASURED = "3-8"
+"""The run of tables 7-4 and 7-5 that a line is sized by: 3 % and 8 threads, uncapped. OUT is the sum of both nodes."""
 
 _Amount = Annotated[float, Field(ge=0, le=1e18)]
 _Utc = Annotated[datetime, AfterValidator(lambda ts: ts if ts.tzinfo else ts.replace(tzinfo=UTC))]
@@ -148,6 +138,27 @@ class MirrorFigure(NamedTuple):
     origin: str | None = None
 
 
+@cache
+def _stated() -> dict[str, dict[str, dict[str, str]]]:
+    """Return unit, assumption and source of each figure, by question and name (`mirror.yaml`)."""
+    text = Path(__file__).with_name("mirror.yaml").read_text(encoding="utf-8")
+    return load_yaml(text)  # type: ignore[no-any-return]
+
+
+def figures_of(question: str) -> tuple[str, ...]:
+    """Return the names of the figures that answer a question: of `workloads`, of the `line`, or of both `nodes`."""
+    return tuple(_stated()[question])
+
+
+def _figure(
+    name: str, value: float | None, note: str | None = None, reason: str | None = None, **filled: Any
+) -> MirrorFigure:
+    """Return a figure with what is stated beside it; `filled` replaces what is in braces."""
+    [stated] = [figures[name] for figures in _stated().values() if name in figures]
+    unit, assumption, source = (stated[part].format(**filled) for part in ("unit", "assumption", "source"))
+    return MirrorFigure(value, unit, assumption, source, note, reason)
+
+
 class Workload(NamedTuple):
     """The figures of one group of jobs over all its intervals."""
 
@@ -192,16 +203,9 @@ def _exposure(rows: Sequence[Mix]) -> dict[str, MirrorFigure]:
     total = math.fsum(row.row_operations or 0.0 for row in known)
     exposed = math.fsum(row.exposed or 0.0 for row in known)
     none = "no operations on rows in the intervals whose logical I/O is known" if known else "no logical I/O is known"
-    return {
-        "exposure_pct": MirrorFigure(
-            100 * exposed / total if total else None,
-            "% of operations on rows",
-            "reads for update, inserts, updates and deletes are done or locked on both nodes; read-only reads are not",
-            f"{STUDY} 2.2",
-            _bound(known) if total else None,
-            None if total else none,
-        )
-    }
+    if not total:
+        return {"exposure_pct": _figure("exposure_pct", None, reason=none)}
+    return {"exposure_pct": _figure("exposure_pct", 100 * exposed / total, _bound(known))}
 
 
 def _bound(rows: Sequence[Mix]) -> str | None:
@@ -215,19 +219,12 @@ def _bound(rows: Sequence[Mix]) -> str | None:
 
 
 def _changes(rows: Sequence[Mix], rates: Sequence[float]) -> dict[str, MirrorFigure]:
-    assumption = "inserts + other - commits - rollbacks; blocks, not rows, where a file is sequential-only"
-    source = "io_mix; QAPMJOBOS JBLWT, JBDBU, JBBCO, JBBRO"
     note = "upper bound: force end of data and releases are in other"
     if any(row.counts_commits for row in rows):
         note += ", and commits and rollbacks, which are not known for all intervals"
-    reason = None if rates else "no interval with its length and its logical I/O"
-    note_ = note if rates else None
-    return {
-        "row_changes_per_s": MirrorFigure(_mean_rate(rows), "rows/s", f"{assumption}; mean", source, note_, reason),
-        "row_changes_peak_per_s": MirrorFigure(
-            max(rates, default=None), "rows/s", f"{assumption}; busiest interval", source, note_, reason
-        ),
-    }
+    beside = (note, None) if rates else (None, "no interval with its length and its logical I/O")
+    values = {"row_changes_per_s": _mean_rate(rows), "row_changes_peak_per_s": max(rates, default=None)}
+    return {name: _figure(name, value, *beside) for name, value in values.items()}
 
 
 def _mean_rate(rows: Sequence[Mix]) -> float | None:
@@ -246,18 +243,14 @@ def _peak_of_sums(rows: Iterable[Mix]) -> float | None:
 
 def _distance(rate: float | None, plan: Plan) -> dict[str, MirrorFigure]:
     delay_us = None if plan.km is None else distance_us(plan.km, plan.round_trips)
-    trips = f"{US_PER_KM_ROUND_TRIP:g} µs a km and round trip, {plan.round_trips:g} round trips a row change"
     reason = "the length of the line is not given (--km)" if plan.km is None else None
     wait = None if delay_us is None or rate is None else rate * delay_us / 1e6
+    trips = {"us_per_km": US_PER_KM_ROUND_TRIP, "round_trips": plan.round_trips}
     return {
-        "distance_us": MirrorFigure(
-            delay_us, "µs a row change", trips, f"{STUDY} 3.4", "2 or more round trips", reason
-        ),
-        "distance_wait": MirrorFigure(
+        "distance_us": _figure("distance_us", delay_us, "2 or more round trips", reason, **trips),
+        "distance_wait": _figure(
+            "distance_wait",
             wait,
-            "s waited a second",
-            "mean row changes/s * that, all jobs of the group together; a serial job that came to 1 has to slow down",
-            f"{STUDY} 3.4, 6.5",
             "without the locks of reads for update, whose round trips the study does not count",
             reason or ("the row changes are not known" if rate is None else None),
         ),
@@ -309,43 +302,30 @@ def _no_wait(rows: Sequence[Mix], plan: Plan) -> str:
     return "the length of the line is not given (--km)" if plan.km is None else _not_mirrored(rows)
 
 
-def _predict(of: Estimate | None, unit: str, assumption: str, source: str, origin: str, reason: str) -> MirrorFigure:
+def _predict(name: str, of: Estimate | None, origin: str, reason: str, **filled: Any) -> MirrorFigure:
     if of is None:
-        return MirrorFigure(None, unit, assumption, source, None, reason)
+        return _figure(name, None, reason=reason, **filled)
     if math.isinf(of.value):
-        return MirrorFigure(
-            None, unit, assumption, source, None, "the processors cannot do these units/s with mirroring"
-        )
+        return _figure(name, None, reason="the processors cannot do these units/s with mirroring", **filled)
     high = None if math.isinf(of.high) else of.high
-    return MirrorFigure(of.value, unit, assumption, source, None, None, of.low, high, origin)
+    return _figure(name, of.value, **filled)._replace(low=of.low, high=high, origin=origin)
 
 
 def _waiting(rows: Sequence[Mix], plan: Plan) -> dict[str, MirrorFigure]:
-    operations, wait = _mirrored(rows), _wait(rows, plan)
-    pair = fitted.pair_us()
-    each = f"{pair.low:.0f} to {pair.high:.0f} µs a read for update with its change, and the distance"
+    of_intervals, of_constants = (
+        "tenth to ninetieth percentile of the measured intervals",
+        "spread of the published constants",
+    )
     return {
-        "mirrored_per_s": _predict(
-            operations,
-            "operations/s",
-            "reads for update + inserts + other - commits - rollbacks; mean",
-            f"{STUDY} 2.2",
-            "tenth to ninetieth percentile of the measured intervals",
-            _not_mirrored(rows),
-        ),
+        "mirrored_per_s": _predict("mirrored_per_s", _mirrored(rows), of_intervals, _not_mirrored(rows)),
         "mirror_wait": _predict(
-            wait,
-            "jobs that wait at a time",
-            f"{each}; storage as fast as NVMe",
-            f"{STUDY} 2.2, 3.4, tables 7-4 and 7-5",
-            "spread of the published constants",
-            _no_wait(rows, plan),
+            "mirror_wait", _wait(rows, plan), of_constants, _no_wait(rows, plan), pair=fitted.pair_us()
         ),
     }
 
 
 def _levers(rows: Sequence[Mix], plan: Plan) -> dict[str, MirrorFigure]:
-    """Return what changes of the application would leave, formulas 21 and 22 of docs/whatif.md."""
+    """Return what changes of the application would leave; formulas 17 and 18 of docs/whatif.md."""
     wait = _wait(rows, plan)
     known = [row for row in rows if row.row_operations is not None]
     reads, inserts, other = (math.fsum(getattr(row, n) or 0.0 for row in known) for n in ("reads", "inserts", "other"))
@@ -354,18 +334,14 @@ def _levers(rows: Sequence[Mix], plan: Plan) -> dict[str, MirrorFigure]:
     no_copy = "no copy: it does not insert about as much as it reads, or it updates or deletes"
     return {
         "mirror_wait_tuned": _predict(
+            "mirror_wait_tuned",
             None if wait is None else mirror_levers.tuned(wait),
-            "jobs that wait at a time",
-            "journal cache, and best practices: fewer full opens, files opened for update only where they are updated",
-            f"{STUDY} 7.6.4, 6.2, 6.3",
             "a batch 62 % longer became 25 % longer with all of them, not measured one by one; high: none helps",
             _no_wait(rows, plan),
         ),
         "copy_time_pct": _predict(
+            "copy_time_pct",
             mirror_levers.copy_time_pct() if is_copy else None,
-            "% of the time with blocks of 8 KB",
-            "CPYF with blocks of 256 KB, as recent 7.4 and later have by default",
-            f"{STUDY} 7.6.5",
             "3 to 4 times the rows a second by record length, measured without mirroring",
             no_copy if known else "no logical I/O is known",
         ),
@@ -373,7 +349,7 @@ def _levers(rows: Sequence[Mix], plan: Plan) -> dict[str, MirrorFigure]:
 
 
 def _predicted(rows: Sequence[Mix], plan: Plan) -> dict[str, MirrorFigure]:
-    """Return response, throughput and processors of the pair; formulas 5, 7 to 10 and 17 to 20 of docs/whatif.md."""
+    """Return response, throughput and processors of the pair; formulas 5, 7 to 10 and 19 to 21 of docs/whatif.md."""
     measured = {
         "--units-per-s": plan.units_per_s,
         "--response-ms": plan.response_ms,
@@ -385,7 +361,7 @@ def _predicted(rows: Sequence[Mix], plan: Plan) -> dict[str, MirrorFigure]:
     missing = [option for option, value in measured.items() if value is None]
     wait = _wait(rows, plan)
     reason = f"not given: {', '.join(missing)}" if missing else _no_wait(rows, plan)
-    found: list[Estimate | None] = [None] * len(OF_NODES)
+    found: list[Estimate | None] = [None] * len(figures_of("nodes"))
     where = ""
     exposed, done = (math.fsum(getattr(r, n) or 0.0 for r in rows) for n in ("exposed", "row_operations"))
     if wait is not None and not done:
@@ -403,22 +379,14 @@ def _predicted(rows: Sequence[Mix], plan: Plan) -> dict[str, MirrorFigure]:
         else:
             added = (growth.times(share), target.times(share), wait.times(1 / units))
             found = [*_pair(before, think, *added, plan), *mirror_jobs.held(before, think, *added, plan.capacity)]
-    rated = f"; the other machine by {plan.rating}, Capabilities Reference Appendix C" if plan.rating else ""
-    like = f"like {plan.like} runs{rated}" if plan.like else f"like native or sql runs, --like is not given{rated}"
-    names = {
-        "response_ms": ("ms", "response * queue for processors + apply time and distance of a unit"),
-        "throughput_per_s": ("units/s", "jobs / (time between units + response); the same jobs"),
-        "source_processors": ("busy processors of the measured machine", like),
-        "target_processors": ("busy processors of the measured machine", like),
-        "source_busy_pct": ("% of the processors", f"the same number of processors{rated}"),
-        "target_busy_pct": ("% of the processors", f"the same number of processors{rated}; over 100 does not fit"),
-        **mirror_jobs.JOBS,
+    filled = {
+        "like": f"like {plan.like} runs" if plan.like else "like native or sql runs, --like is not given",
+        "rated": f"; the other machine by {plan.rating}, Capabilities Reference Appendix C" if plan.rating else "",
+        "rating": "; Power Systems Performance Capabilities Reference C" if plan.rating else "",
     }
-    source = f"{STUDY} tables 7-1 to 7-5" + ("; Power Systems Performance Capabilities Reference C" if rated else "")
     origin = f"published constants: apply time of table 7-4; processors, {where}"
     return {
-        name: _predict(of, unit, assumption, source, origin, reason)
-        for (name, (unit, assumption)), of in zip(names.items(), found, strict=True)
+        name: _predict(name, of, origin, reason, **filled) for name, of in zip(figures_of("nodes"), found, strict=True)
     }
 
 
@@ -446,7 +414,7 @@ def row_bytes_per_s(rows_per_s: float, row_bytes: float = MEASURED_ROW_BYTES) ->
 
 def bytes_per_row_change(row_bytes: float) -> float:
     """Return the bytes on the line per changed row: measured at 1,301, with the same overhead for other lengths."""
-    return BYTES_PER_ROW_CHANGE - MEASURED_ROW_BYTES + row_bytes
+    return fitted.row_bytes()[MEASURED] - MEASURED_ROW_BYTES + row_bytes
 
 
 def _line(peak: float | None, plan: Plan) -> dict[str, MirrorFigure]:
@@ -455,50 +423,46 @@ def _line(peak: float | None, plan: Plan) -> dict[str, MirrorFigure]:
     unknown = "the row changes are not known" if peak is None else None
     no_line = unknown or ("the rate of the line is not given (--line-gbits)" if plan.line_gbits is None else None)
     share = None if gbits is None or plan.line_gbits is None else 100 * gbits / plan.line_gbits
-    need = None if share is None else math.ceil(share * (1 + plan.headroom_pct / 100) / plan.enforcement)
     sizes = [value - MEASURED_ROW_BYTES + plan.row_bytes for value in fitted.row_bytes().values()]
     parts = (max(fitted.enforcements().values()), plan.enforcement)
 
-    def needed(size: float, part: float) -> float | None:
+    def needed(bytes_a_row: float, part: float) -> float | None:
         if peak is None or plan.line_gbits is None:
             return None
-        share = 100 * peak * size * 8 / 1e9 / plan.line_gbits
+        share = 100 * peak * bytes_a_row * 8 / 1e9 / plan.line_gbits
         return math.ceil(share * (1 + plan.headroom_pct / 100) / part)
 
+    need = needed(size, plan.enforcement)
     other_size = "" if plan.row_bytes == MEASURED_ROW_BYTES else f"; for {plan.row_bytes:g} bytes inferred from it"
-    bandwidth = f"{size:,.0f} bytes a row change: measured {BYTES_PER_ROW_CHANGE:,.0f} at rows of 1,301{other_size}"
-    tables = f"{STUDY} 7.5, tables 7-4 and 7-5"
+    messages = fitted.row_messages()[MEASURED]
     return {
-        "line_gbits": MirrorFigure(
-            gbits, "Gb/s each way at the peak", bandwidth, tables, "1,315 to 1,715 in the runs nothing capped", unknown
+        "line_gbits": _figure(
+            "line_gbits",
+            gbits,
+            "1,315 to 1,715 in the runs nothing capped",
+            unknown,
+            size=size,
+            measured=fitted.row_bytes()[MEASURED],
+            other_size=other_size,
         ),
-        "line_messages_per_s": MirrorFigure(
-            None if peak is None else peak * MESSAGES_PER_ROW_CHANGE,
-            "messages/s at the peak",
-            f"{MESSAGES_PER_ROW_CHANGE:.1f} messages a row change, measured at rows of 1,301",
-            tables,
+        "line_messages_per_s": _figure(
+            "line_messages_per_s",
+            None if peak is None else peak * messages,
             "the hypervisor caps bytes, not messages",
             unknown,
+            messages=messages,
         ),
-        "line_pct": MirrorFigure(
-            share,
-            "% of the line",
-            "bandwidth / rate of the port; outbound and inbound are never added",
-            tables,
-            None,
-            no_line,
-        ),
-        "capacity_pct": MirrorFigure(
+        "line_pct": _figure("line_pct", share, None, no_line),
+        "capacity_pct": _figure(
+            "capacity_pct",
             need,
-            "% capacity of the logical port",
-            f"share of the line + {plan.headroom_pct:g} % headroom, / {plan.enforcement:g}: a capped port got 0.62 "
-            "to 0.74 of its nominal capacity on the adapter measured; whole percents",
-            f"{STUDY} 7.5.3, tables 7-4 and 7-5",
             "more than one port has" if need is not None and need > 100 else "caps act only while the adapter is full",
             no_line,
-            needed(min(sizes), max(parts)),
-            needed(max(sizes), min(parts)),
-            None if need is None else "spread of bytes a row change and of enforcement, tables 7-4 and 7-5",
+            plan=plan,
+        )._replace(
+            low=needed(min(sizes), max(parts)),
+            high=needed(max(sizes), min(parts)),
+            origin=None if need is None else "spread of bytes a row change and of enforcement, tables 7-4 and 7-5",
         ),
     }
 

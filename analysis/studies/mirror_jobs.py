@@ -48,7 +48,7 @@ def cores_to_hold(
 def held(
     before: UnmirroredNode, think: float, growth: Estimate, target: Estimate, added_s: Estimate, capacity: float
 ) -> list[Estimate]:
-    """Return what `JOBS` names, for two nodes with as many processors as the one without mirroring."""
+    """Return the figures of `mirror.yaml` from `jobs_needed` on, for two nodes like the one without mirroring."""
 
     def figures(growth: float, target: float, added_s: float) -> Sequence[float]:
         jobs = jobs_to_hold(before, think, before.rate, growth, added_s, before.cores, capacity=capacity)
@@ -59,16 +59,3 @@ def held(
         return jobs, 2 * half, 2 * node.rate, 1e3 * node.response_s, busy_pct
 
     return [*corners(figures, growth, target, added_s), *cores_to_hold(before.cores, growth, target, capacity)]
-
-
-JOBS = {
-    "jobs_needed": ("jobs", "jobs that hold units/s; the maximum of a connection pool must be at least that (7.2.7)"),
-    "both_active_jobs": ("jobs of both nodes", "jobs that hold units/s where each node does half of the units"),
-    "both_active_throughput_per_s": ("units/s of both nodes", "the same jobs, half of them on each node"),
-    "both_active_response_ms": ("ms", "the same jobs, half of them on each node"),
-    "both_active_busy_pct": ("% of each node's processors", "half of the units, and those of the other node applied"),
-    "source_cores": ("processors of the source", "hold units/s and utilisation"),
-    "target_cores": ("processors of the target", "hold the utilisation of the source"),
-    "both_active_cores": ("processors of each node", "hold units/s and utilisation where each node does half"),
-}
-"""Unit and assumption of each figure of `held`."""

@@ -1,10 +1,9 @@
-"""Writes a comparison as Markdown, CSV and JSON. Names come from data, so they are escaped: no markup, no formulas."""
+"""Writes a comparison as cells of a table, CSV and JSON. Names come from data, so none becomes a formula."""
 
 from __future__ import annotations
 
 import csv
 import io
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -12,9 +11,7 @@ from counterflow.analysis.studies.compare import ABSENT, ComparedFigure, Compari
 from counterflow.analysis.studies.figures import Figure, Measured
 from counterflow.analysis.studies.formulas import PRICE_PERFORMANCE, Number
 from counterflow.analysis.studies.runs import iso
-from counterflow.base.inert import inert
 
-_MARKUP = re.compile(r"([\\`*_\[\]<>#|~&])")
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 """First characters that a spreadsheet takes for a formula."""
 
@@ -64,7 +61,7 @@ def header(runs: Iterable[Measured]) -> Iterator[dict[str, str]]:
 
 
 def cells(row: ComparedFigure, runs: Sequence[Measured]) -> Iterator[tuple[str, str]]:
-    """Yield the cells of a row with their headings, numbers formatted: for a terminal and for Markdown."""
+    """Yield the cells of a row with their headings, numbers formatted."""
     yield "figure", named(row)
     yield "unit", row.unit
     base, *others = row.figures
@@ -79,29 +76,6 @@ def cells(row: ComparedFigure, runs: Sequence[Measured]) -> Iterator[tuple[str, 
     reasons |= dict.fromkeys(apart.reason for apart in row.differences if apart.reason)
     reasons.pop(ABSENT, None)  # the dash is enough
     yield "note", "; ".join(reason for reason in reasons if reason)
-
-
-def markdown(comparison: Comparison) -> str:
-    """Return the comparison as Markdown: runs, warnings, and one table per topic."""
-    out = ["# Runs", "", *_table(header(comparison.runs)), ""]
-    out += [line for text in comparison.warnings for line in (f"> **Not comparable without care:** {_text(text)}", "")]
-    for name, rows in tables(comparison).items():
-        out += [f"## {name}", "", *_table(dict(cells(row, comparison.runs)) for row in rows), ""]
-    if comparison.formulas:
-        out += [_text(PRICE_PERFORMANCE), "", *(f"- {_text(line)}" for line in comparison.formulas), ""]
-    return "\n".join(out)
-
-
-def _table(rows: Iterable[dict[str, str]]) -> Iterator[str]:
-    for number, row in enumerate(rows):
-        if not number:
-            yield "| " + " | ".join(map(_text, row)) + " |"
-            yield "|" + "---|" * len(row)
-        yield "| " + " | ".join(map(_text, row.values())) + " |"
-
-
-def _text(text: str) -> str:
-    return _MARKUP.sub(r"\\\1", inert(text))
 
 
 def as_csv(comparison: Comparison) -> str:

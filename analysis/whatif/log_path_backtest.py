@@ -108,16 +108,3 @@ def errors_pct(path: str | None, change: str, name: str) -> list[float]:
     """Return the errors of a figure in all steps of a change from a path; none where no run tests it."""
     of_path = {run.name for run in printed_runs() if run.path == path}
     return [s.error_pct for s in steps() if (s.change, s.name) == (change, name) and s.before in of_path]
-
-
-def markdown() -> str:
-    lines = [
-        "| change | from | to | figure | published | predicted | low | high | error % | |",
-        "|---|---|---|---|---|---|---|---|---|---|",
-    ]
-    for step in steps():
-        figures = " | ".join(f"{value:.4g}" for value in (step.published, step.likely, step.low, step.high))
-        runs = f"{step.before} | {step.after} | {step.name}, {step.unit}"
-        within = "" if step.is_within else "outside"
-        lines.append(f"| {step.change} | {runs} | {figures} | {step.error_pct:+.1f} | {within} |")
-    return "\n".join(lines) + "\n"

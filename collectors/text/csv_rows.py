@@ -22,15 +22,13 @@ from counterflow.collectors.records import Context, Item, Position, Reason, Reco
 from counterflow.collectors.text.cells import is_empty, is_null, points_may_group, separator, split
 from counterflow.collectors.text.codepages import decode
 from counterflow.collectors.text.dates import instant
-from counterflow.collectors.text.lines import BOM, Line, read_lines
+from counterflow.collectors.text.lines import BOM, STEP, Line, placed_in, read_lines
 from counterflow.collectors.text.numbers import grouped_by_points
 
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?")
 
 _ABOVE = 20
 """Lines among which a header is looked for."""
-STEP = 1000
-"""Lines from one position to the next: each position holds a copy of the memory."""
 
 
 class CsvRow(NamedTuple):
@@ -38,10 +36,6 @@ class CsvRow(NamedTuple):
 
     line: Line
     values: dict[str, str]
-
-    def placed(self, item: Record | Reject) -> Record | Reject:
-        """Return the item with its place; a reject gets the bytes of the line where nothing of it was kept."""
-        return _placed(item, self.line) if isinstance(item, Reject) else item._replace(line=self.line.number)
 
 
 @dataclass
@@ -86,7 +80,9 @@ class CsvRows:
                 break
             self._read_to = (line.end, line.number)
             for item in self._items(line):
-                yield _placed(item, line) if isinstance(item, Reject) else item
+                if isinstance(item, Reject):
+                    placed_in(line, item)
+                yield item
             if line.number % STEP == 0:
                 yield self._position()
         if self._read_to != begun:
@@ -223,8 +219,7 @@ def read_items(rows: CsvRows, records: Callable[[dict[str, str]], Iterator[Recor
 def _items(rows: CsvRows, records: Callable[[dict[str, str]], Iterator[Record | Reject]]) -> Iterator[Item]:
     for item in rows.items():
         if isinstance(item, CsvRow):
-            for found in records(item.values):
-                yield item.placed(found)
+            yield from (placed_in(item.line, found) for found in records(item.values))
         else:
             yield item
 
@@ -256,9 +251,3 @@ def as_kept(instant: datetime) -> datetime:
 
 def _name(cell: str) -> str:
     return cell.strip().lower()
-
-
-def _placed(reject: Reject, line: Line) -> Reject:
-    reject.line, reject.byte_offset = line.number, line.offset
-    reject.raw = line.raw if reject.kept == "none" else b""
-    return reject

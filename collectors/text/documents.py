@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
-from counterflow.collectors.records import Context, Item, Position, Reason, Reject, placed
+from counterflow.collectors.records import Context, Item, Position, Reason, Reject, Unusable, placed
 from counterflow.collectors.text.lines import BOM
 from counterflow.collectors.text.trees import encodable
 
@@ -28,14 +28,6 @@ _NOT_UTF_8 = re.compile("[\udc80-\udcff]")
 """Bytes, as `surrogateescape` decodes them: one character each."""
 
 M = TypeVar("M")
-
-
-class Unusable(ValueError):  # noqa: N818 - not an error of the program
-    """A document, or a part of one, is refused, for `reason`."""
-
-    def __init__(self, reason: Reason, detail: str) -> None:
-        super().__init__(detail)
-        self.reason = reason
 
 
 class Documents(NamedTuple):

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import BinaryIO, NamedTuple
+from copy import deepcopy
+from dataclasses import asdict
+from typing import BinaryIO, NamedTuple, TypeVar
 
-from counterflow.collectors.records import Reason
+from counterflow.collectors.records import Context, Item, Position, Reason, Reject, placed
 
 BLOCK_BYTES = 1 << 20
 MAX_LINE_BYTES = 1 << 20
 """A longer line is not kept: nmon's longest rows, of thousands of devices on one line, are far shorter."""
 KEPT_BYTES = 64 << 10
 """How much of a line that is too long is kept for its reject."""
+STEP = 1000
+"""Lines from one position to the next: each position holds a copy of what is remembered."""
 
 _DECIMAL_COMMA = re.compile(rb"(?<=\d),(?=\d)")
 
 BOM = b"\xef\xbb\xbf"
+
+M = TypeVar("M")
 
 
 class Line(NamedTuple):
@@ -67,6 +73,41 @@ def read_lines(stream: BinaryIO, offset: int = 0, number: int = 0, block_bytes: 
     if size:
         fault = Reason.LINE_TOO_LONG if size > MAX_LINE_BYTES else Reason.CUT_LINE
         yield Line(number + 1, offset, _clean(b"".join(pieces), offset), offset + size, fault)
+
+
+def placed_in(line: Line, item: Item) -> Item:
+    """Return an item with its place; a reject has the bytes of the line where nothing of it was kept."""
+    if isinstance(item, Reject):
+        item.raw = line.raw if item.kept == "none" else b""
+    return placed(item, line.number, line.offset)
+
+
+def read_items(
+    stream: BinaryIO,
+    position: Position | None,
+    context: Context,
+    memory: Callable[..., M],
+    items: Callable[[Line, M, Context], Iterator[Item]],
+) -> Iterator[Item]:
+    """Yield the items of every line, each as `placed_in` it.
+
+    A last line without a line end is read only where the data is complete. `items` yields those of one line. `memory`
+    is the dataclass of JSON values that is kept from one line to the next.
+    """
+    begun = position or Position(0, 0)
+    kept = memory(**deepcopy(begun.state))
+    end, number = begun.byte_offset, begun.line
+    for line in read_lines(stream, end, number):
+        if line.fault is Reason.CUT_LINE and not context.complete:
+            break
+        if number % STEP == 0 and end > begun.byte_offset:
+            yield Position(end, number, asdict(kept))  # type: ignore[call-overload]
+        yield from (placed_in(line, item) for item in items(line, kept, context))
+        end, number = line.end, line.number
+    if end > begun.byte_offset:
+        yield Position(end, number, asdict(kept))  # type: ignore[call-overload]
+    elif end == 0 and context.complete:
+        yield Reject(Reason.EMPTY_FILE, "the file is empty", "none")
 
 
 def read_head(stream: BinaryIO, size: int = KEPT_BYTES) -> bytes:

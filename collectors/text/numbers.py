@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
+from counterflow.collectors.records import Reason, Unusable
 from counterflow.collectors.text.cells import is_null
 
 _COMMA = re.compile(r"[-+]?\d*,\d+")
@@ -20,14 +21,6 @@ _POINTS_AND_COMMA = re.compile(r"[-+]?\d{1,3}(?:\.\d{3})+,\d+")
 _POINT = re.compile(r"[-+]?\d*\.\d+")
 
 
-class Ambiguous(ValueError):  # noqa: N818 - of the data, not of the program
-    """A number whose comma or point separates thousands or decimals: the text alone does not decide."""
-
-    def __init__(self, text: str, mark: str) -> None:
-        plain, decimal = text.replace(mark, ""), text.replace(mark, ".")
-        super().__init__(f"{text!r} is {plain} or {decimal}: export it without thousands separators")
-
-
 def number_of(value: object) -> float | None:
     """Return a number however it was exported, None where there is none.
 
@@ -35,8 +28,7 @@ def number_of(value: object) -> float | None:
 
     Raises
     ------
-    Ambiguous : `1,234` is 1.234 or 1234.
-    ValueError : it is no number, or not a finite one.
+    Unusable : it is no number, or not a finite one, or `1,234`, which is 1.234 or 1234.
     """
     if value is None:
         return None
@@ -48,13 +40,16 @@ def number_of(value: object) -> float | None:
             text = _without_commas(text)
         elif text.count(".") > 1 and _POINTS.fullmatch(text):
             text = text.replace(".", "")
-        number = float(text)
+        try:
+            number = float(text)
+        except ValueError:
+            number = math.nan
     elif isinstance(value, int | float | Decimal) and not isinstance(value, bool):
         number = float(value)
     else:
-        raise ValueError(f"expected a number, found {type(value).__name__}")
+        raise Unusable(Reason.NOT_A_NUMBER, f"expected a number, found {type(value).__name__}")
     if not math.isfinite(number):
-        raise ValueError(f"expected a number, found {number}")
+        raise Unusable(Reason.NOT_A_NUMBER, f"expected a number, found {str(value)[:40]!r}")
     return number
 
 
@@ -66,13 +61,12 @@ def number_within(value: object, points_group: Callable[[], bool | None], *, who
 
     Raises
     ------
-    Ambiguous : `1.234` of a column without decimals is 1.234 or 1234, and the file does not decide.
-    ValueError : it is no number, or not a finite one.
+    Unusable : as `number_of`; also for `1.234` of a column without decimals, where the file does not decide.
     """
     if isinstance(value, str) and "." in value and EITHER_POINT.fullmatch(value.strip()):
         grouped = points_group()
         if grouped is None and whole:
-            raise Ambiguous(value.strip(), ".")
+            raise _ambiguous(value.strip(), ".")
         value = value.replace(".", "") if grouped else value
     return number_of(value)
 
@@ -98,9 +92,16 @@ def grouped_by_points(cells: Iterable[str]) -> bool | None:
     return found.pop() if len(found) == 1 else None
 
 
+def _ambiguous(text: str, mark: str) -> Unusable:
+    """Return that the comma or point of a number separates thousands or decimals: the text alone does not decide."""
+    plain, decimal = text.replace(mark, ""), text.replace(mark, ".")
+    detail = f"{text!r} is {plain} or {decimal}: export it without thousands separators"
+    return Unusable(Reason.NOT_A_NUMBER, detail)
+
+
 def _without_commas(text: str) -> str:
     if _EITHER.fullmatch(text):
-        raise Ambiguous(text, ",")
+        raise _ambiguous(text, ",")
     if _THOUSANDS.fullmatch(text):
         return text.replace(",", "")
     return text.replace(",", ".") if _COMMA.fullmatch(text) else text

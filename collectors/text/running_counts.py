@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple, TypedDict
 
-from counterflow.collectors.records import Fields, Reason
+from counterflow.collectors.records import Fields, Reason, Unusable
 from counterflow.collectors.text.stamps import iso
 
 GAP = 2.0
@@ -37,14 +37,6 @@ class Beside(NamedTuple):
     detail: str | None = None
 
 
-class NotLaterError(ValueError):
-    """The sample is not later than the one before."""
-
-    def __init__(self, reason: Reason, detail: str) -> None:
-        super().__init__(detail)
-        self.reason = reason
-
-
 def beside(before: Sample | None, instant: datetime, counts: Mapping[str, float]) -> Beside:
     """Set the counts of a sample beside those before; the usual interval is the shorter of the last two.
 
@@ -55,7 +47,7 @@ def beside(before: Sample | None, instant: datetime, counts: Mapping[str, float]
 
     Raises
     ------
-    NotLaterError : the sample is of the same time as the one before, or earlier.
+    Unusable : the sample is of the same time as the one before, or earlier.
     """
     instant = instant.replace(microsecond=instant.microsecond // 1000 * 1000)  # as `ts` carries it
     ts = iso(instant)
@@ -63,9 +55,9 @@ def beside(before: Sample | None, instant: datetime, counts: Mapping[str, float]
         return Beside({}, Sample(ts=ts, counts=dict(counts), apart_s=[]))
     apart_s = round((instant - datetime.fromisoformat(before["ts"])).total_seconds(), 3)
     if apart_s == 0:
-        raise NotLaterError(Reason.DUPLICATE_ROW, f"there is a sample of {ts} already")
+        raise Unusable(Reason.DUPLICATE_ROW, f"there is a sample of {ts} already")
     if apart_s < 0:
-        raise NotLaterError(Reason.LATE_ROW, f"the sample before is of {before['ts']}: sort by time")
+        raise Unusable(Reason.LATE_ROW, f"the sample before is of {before['ts']}: sort by time")
     usual_s = min(before["apart_s"], default=apart_s)
     sample = Sample(ts=ts, counts=dict(counts), apart_s=[*before["apart_s"], apart_s][-_USUAL_OF:])
     previous = {f"prev_{name}": value for name, value in before["counts"].items() if name in counts}

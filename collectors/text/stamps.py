@@ -68,6 +68,10 @@ def month(name: str) -> int | None:
     return _MONTHS.index(plain) + 1 if plain in _MONTHS else _MONTHS_ELSEWHERE.get(plain)
 
 
+AMBIGUOUS = "the clock shows this hour twice and nothing before decides: read as the first"
+"""The note where `to_utc` returns that nothing decides."""
+
+
 def to_utc(local: datetime, zone: tzinfo, after: datetime | None) -> tuple[datetime, bool]:
     """Return the instant of a local time in `zone`, and whether it is one of two between which nothing decides.
 

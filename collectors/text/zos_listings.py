@@ -8,15 +8,15 @@ themselves. Source of their layout: z/OS MVS System Messages, "Messages sent to 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta
 from typing import BinaryIO, NamedTuple, cast
 
-from counterflow.collectors.records import Context, Reason
+from counterflow.collectors.records import Context, Position, Reason, Unusable
 from counterflow.collectors.text.codepages import text
 from counterflow.collectors.text.lines import Line, read_lines
-from counterflow.collectors.text.stamps import iso, to_utc
+from counterflow.collectors.text.stamps import stated, to_utc
 
 MAX_LINE_CHARACTERS = 1000
 """A print has 133 columns."""
@@ -44,14 +44,6 @@ class Place(NamedTuple):
     system: str | None = None
     subsystem: str | None = None
     message: str | None = None
-
-
-class UnplacedError(ValueError):
-    """Nothing states when or where a listing was written."""
-
-    def __init__(self, reason: Reason, detail: str) -> None:
-        super().__init__(detail)
-        self.reason = reason
 
 
 @dataclass
@@ -87,16 +79,6 @@ def sample_line(written: str) -> Place | None:
     return Place(match[1], False, named.get("SYSTEM"), named.get("SUBSYSTEM"))
 
 
-def iso_instant(written: str, zone: tzinfo) -> datetime | None:
-    """Return the time of an ISO 8601 stamp, local in `zone` where it has no offset; None where it is none."""
-    try:
-        found = datetime.fromisoformat(written)
-        found = (found if found.tzinfo else found.replace(tzinfo=zone)).astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
-    return found if 2000 <= found.year < 2300 else None
-
-
 def located(place: Place, context: Context, after: str | None) -> tuple[str, datetime, bool]:
     """Return system and time of a listing, and whether the time is one of two between which nothing decides.
 
@@ -104,10 +86,10 @@ def located(place: Place, context: Context, after: str | None) -> tuple[str, dat
 
     Raises
     ------
-    UnplacedError : the time or the system is not known.
+    Unusable : the time or the system is not known.
     """
     if place.stamp is None and context.given_at is None:
-        raise UnplacedError(Reason.STAMP_MISSING, f"no time: {WAY_OUT}, or --at")
+        raise Unusable(Reason.STAMP_MISSING, f"no time: {WAY_OUT}, or --at")
     ambiguous = False
     if place.stamp is None:
         found = cast(datetime, context.given_at)
@@ -116,42 +98,41 @@ def located(place: Place, context: Context, after: str | None) -> tuple[str, dat
         found, ambiguous = to_utc(local, context.zone, datetime.fromisoformat(after) if after else None)
         found = found.astimezone(UTC)
     else:
-        parsed = iso_instant(place.stamp, context.zone)
+        parsed = stated(place.stamp, context.zone)
         if parsed is None:
-            raise UnplacedError(Reason.STAMP_INVALID, f"{place.stamp!r:.60} is no time: {WAY_OUT}")
+            raise Unusable(Reason.STAMP_INVALID, f"{place.stamp!r:.60} is no time: {WAY_OUT}")
         found = parsed
     system = context.system or place.system
     if system is None:
         detail = "nothing names the system: SYSTEM= behind SAMPLE_TIME, `system` of the source, or --system"
-        raise UnplacedError(Reason.BAD_HEADER, detail)
+        raise Unusable(Reason.BAD_HEADER, detail)
     return system, found, ambiguous
 
 
 def listings(
     stream: BinaryIO,
-    offset: int,
-    number: int,
+    position: Position,
     sampled: Place,
+    begins: re.Pattern[str],
+    ends: re.Pattern[str],
     *,
-    begins: Callable[[str], bool],
-    ends: Callable[[str], bool],
     complete: bool,
 ) -> Iterator[Found]:
-    """Yield every listing from `offset` on; `number` lines lie before it, `sampled` is the last sample line there.
+    """Yield every listing from `position` on; `sampled` is the last sample line before it.
 
     The last one is yielded only if its end was seen or the data is `complete`. In the hardcopy log a listing is the
     lines of one message, whatever stands between them. Other lines are skipped.
     """
     reading = _Reading(sampled)
     last: Line | None = None
-    for line in read_lines(stream, offset, number):
+    for line in read_lines(stream, position.byte_offset, position.line):
         if line.fault is Reason.CUT_LINE and not complete:
             return  # the rest of it is still to be written
         last = line
         written = text(line.data[: 4 * MAX_LINE_CHARACTERS])[:MAX_LINE_CHARACTERS].rstrip()
         place = sample_line(written)
         body = "" if place else reading.body(written)
-        if place or (body is not None and begins(body)):
+        if place or (body is not None and begins.search(body)):
             if reading.opened is not None:
                 yield reading.close(line.offset, line.number - 1)
             if place:
@@ -162,7 +143,7 @@ def listings(
             continue
         reading.opened.rows.append((body, line))
         full = len(reading.opened.rows) >= MAX_LINES
-        if ends(body) or reading.ended or full:
+        if ends.search(body) or reading.ended or full:
             reading.opened.whole = not full
             yield reading.close(line.end, line.number)
     if complete and reading.opened is not None and last is not None:
@@ -228,6 +209,3 @@ def _hardcopy_time(date: str, time: str) -> datetime | None:
     if not day >= 1 or found.year != first.year or not 2000 <= found.year < 2300:
         return None
     return found.replace(hour=clock.hour, minute=clock.minute, second=clock.second, microsecond=clock.microsecond)
-
-
-__all__ = ["Found", "Listing", "Place", "UnplacedError", "iso", "iso_instant", "listings", "located", "sample_line"]

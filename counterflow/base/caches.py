@@ -8,7 +8,8 @@ import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+
+from counterflow.base.files import replace
 
 
 def cached(name: str, make: Callable[[], bytes]) -> bytes:
@@ -25,18 +26,6 @@ def cached(name: str, make: Callable[[], bytes]) -> bytes:
             return kept
     made = make()
     with suppress(OSError):
-        _keep(path, gzip.compress(made, mtime=0))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace(path, gzip.compress(made, mtime=0))
     return made
-
-
-def _keep(path: Path, data: bytes) -> None:
-    """Write a file atomically."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with NamedTemporaryFile(dir=path.parent, delete=False) as file:
-        try:
-            file.write(data)
-            file.flush()
-            Path(file.name).replace(path)
-        except OSError:
-            Path(file.name).unlink()
-            raise

@@ -19,30 +19,19 @@ _LOOK_S = 5.0
 
 @click.command()
 @click.option("--home", type=click.Path(path_type=Path), help="Data, logs and secrets. [default: ./.counterflow]")
-@click.option("--kafka-port", type=int)
-@click.option("--kafka-controller-port", type=int)
-@click.option("--clickhouse-port", type=int)
-@click.option("--clickhouse-plain-port", type=int, help="Of the engine behind the TLS relay, where TLS is on.")
-@click.option("--flink-port", type=int)
-@click.option("--flink-rpc-port", type=int)
-@click.option("--flink-blob-port", type=int)
-@click.option("--lander-metrics-port", type=int)
-@click.option("--verdicts-metrics-port", type=int)
-@click.option("--health-port", type=int)
-@click.option("--grafana-port", type=int, help="If Grafana is installed: on PATH, or at COUNTERFLOW_GRAFANA.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 @click.option("--foreground", is_flag=True, help="Stay until SIGTERM, then stop everything, as a container does.")
-def command(home: Path | None, as_json: bool, foreground: bool, **ports: int | None) -> None:
+def command(home: Path | None, as_json: bool, foreground: bool) -> None:
     """Start Kafka, Flink and ClickHouse on this machine.
 
-    The first start installs them.
+    The first start installs them. COUNTERFLOW_KAFKA_PORT and the like set ports: docs/configuration.md.
     """
     from counterflow.cli._table import console
     from counterflow.stack.lifecycle import status, up
     from counterflow.stack.settings import StackSettings
 
     out = console(stderr=as_json, soft_wrap=True)
-    running, requested = StackSettings.load(home=home), StackSettings.from_environment(None, home=home, **ports)
+    running, requested = StackSettings.load(home=home), StackSettings.from_environment(home=home)
     found = status(running)
     if found and all(part.state == "running" for part in found):
         out.print(f"The stack is already running in {running.home}; counterflow status shows it.")

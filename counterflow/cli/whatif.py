@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
@@ -75,9 +75,9 @@ def mirror(km: float | None, round_trips: float, **chosen: Any) -> None:
 
     Each figure comes with its assumption and source, and a wait from low to high. docs/whatif.md has the model.
     """
-    from counterflow.analysis.studies.mirror import OF_WORKLOADS, Plan
+    from counterflow.analysis.studies.mirror import Plan
 
-    _answer(OF_WORKLOADS, Plan(km=km, round_trips=round_trips), **chosen)
+    _answer("workloads", Plan(km=km, round_trips=round_trips), **chosen)
 
 
 @command.command()
@@ -94,10 +94,10 @@ def mirror(km: float | None, round_trips: float, **chosen: Any) -> None:
 @_of_workloads
 def line(line_gbits: float | None, row_bytes: float, headroom: float, enforcement: float, **chosen: Any) -> None:
     """What must the line between the nodes carry at the peak, and which capacity does that take?"""
-    from counterflow.analysis.studies.mirror import OF_THE_LINE, Plan
+    from counterflow.analysis.studies.mirror import Plan
 
     plan = Plan(row_bytes=row_bytes, line_gbits=line_gbits, headroom_pct=headroom, enforcement=enforcement)
-    _answer(OF_THE_LINE, plan, **chosen)
+    _answer("line", plan, **chosen)
 
 
 @command.command()
@@ -128,7 +128,7 @@ def nodes(
 
     Needs --km and the measured work of the partition without mirroring. docs/whatif.md has the model.
     """
-    from counterflow.analysis.studies.mirror import OF_NODES, Plan
+    from counterflow.analysis.studies.mirror import Plan
 
     if cpw and rperf:
         raise click.UsageError("give --cpw or --rperf, not both")
@@ -145,11 +145,11 @@ def nodes(
         capacity=there / here,
         rating=f"{rating} {here:g} to {there:g}" if rating else None,
     )
-    _answer(OF_NODES, plan, **chosen)
+    _answer("nodes", plan, **chosen)
 
 
 def _answer(
-    names: Collection[str],
+    question: str,
     plan: Plan,
     systems: tuple[str, ...],
     begin: datetime | None,
@@ -159,11 +159,12 @@ def _answer(
     top: int,
     as_json: bool,
 ) -> None:
-    """Print the figures `names` of the chosen workloads; those that have none of them are left out."""
+    """Print the figures that answer a question of the chosen workloads; those that have none of them are left out."""
     from counterflow.analysis.studies import mixes
-    from counterflow.analysis.studies.mirror import as_dict, study
+    from counterflow.analysis.studies.mirror import as_dict, figures_of, study
 
-    needed = "line_gbits" if "line_gbits" in names else "km"
+    names = figures_of(question)
+    needed = "line_gbits" if question == "line" else "km"
     line: dict[str, dict[str, float]] = {}
     if file:
         read = list(mixes.read_file(file))

@@ -15,30 +15,20 @@ class Written(NamedTuple):
 
 
 class Output:
-    """Files below a folder, in one subfolder per system, and in `SITE`."""
+    """Files below a folder, in one subfolder per system; those that name the systems themselves are in `SITE`."""
 
     def __init__(self, out: Path) -> None:
         self._out = out
         self.files: list[Written] = []
 
-    def add(self, system: str | None, name: str, lines: Iterable[str]) -> None:
-        """Write a file of a system, or, with None, of the site.
+    def add(self, system: str | None, name: str, lines: Iterable[str], *, folder: str = "SITE") -> None:
+        """Write a file of a system, or, with None, of the site, in `folder`.
 
         Raises
         ------
         OSError : the file cannot be written.
         """
-        path = self._out / (system or "SITE") / name
-        write_lines(path, lines)
+        path = self._out / (system or folder) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="ascii", newline="")
         self.files.append(Written(system, path))
-
-
-def write_lines(path: Path, lines: Iterable[str]) -> None:
-    """Write lines to a file, and create its folder where it is missing.
-
-    Raises
-    ------
-    OSError : the file cannot be written.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(f"{line}\n" for line in lines), encoding="ascii")

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
-from pathlib import Path
 
 from counterflow.collectors.formats.ibmi_tables.description import TIME_FIELDS, Description, tables
 from counterflow.simulate.timeline import SimulatedInterval
@@ -41,8 +40,8 @@ def sample_fields(at: datetime) -> Row:
     return {"SAMPLE_TIME": _timestamp(at)}
 
 
-def write(path: Path, table: str, rows: Sequence[Row]) -> None:
-    """Write rows, which all have the same fields, as the CSV file of `table`.
+def lines(table: str, rows: Sequence[Row]) -> Iterator[str]:
+    """Yield rows, which all have the same fields, as the lines of the CSV file of `table`; each ends with a CR.
 
     Raises
     ------
@@ -50,10 +49,9 @@ def write(path: Path, table: str, rows: Sequence[Row]) -> None:
     """
     description = tables()[table]
     columns = list(_columns(description, rows[0]))
-    with path.open("w", encoding="ascii", newline="") as out:
-        out.write(",".join(columns) + "\r\n")
-        for row in rows:
-            out.write(",".join(_shown(description, column, row[column]) for column in columns) + "\r\n")
+    yield ",".join(columns) + "\r"
+    for row in rows:
+        yield ",".join(_shown(description, column, row[column]) for column in columns) + "\r"
 
 
 def _columns(description: Description, row: Iterable[str]) -> Iterator[str]:

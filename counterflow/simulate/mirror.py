@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from counterflow.simulate import site
+from counterflow.simulate import layout, site
 from counterflow.simulate.case import Case
 from counterflow.simulate.collection import collect
-from counterflow.simulate.files import Written, write_lines
+from counterflow.simulate.files import Output, Written
 from counterflow.simulate.hmc import lshwres, pcm
-from counterflow.simulate.layout import write
 from counterflow.simulate.model import MirrorRun
 from counterflow.simulate.rdma import samples
 from counterflow.simulate.timeline import Placed
@@ -30,31 +29,21 @@ class MirrorCase(Case[MirrorRun]):
     distance_km: float | None = None
 
     def write(self, out: Path, placed: Sequence[Placed[MirrorRun]], seed: str) -> list[Written]:
-        files: list[Written] = []
-        for system, addresses in _systems(placed).items():
+        to = Output(out)
+        systems = _systems(placed)
+        for system, addresses in systems.items():
             random = Random(f"{seed}/{system}")  # noqa: S311 - noise
             tables = collect(system, placed, random) | samples(system, addresses, placed, random)
             for table, rows in tables.items():
-                path = out / system / f"{table}.csv"
-                path.parent.mkdir(parents=True, exist_ok=True)
-                write(path, table, rows)
-                files.append(Written(system, path))
+                to.add(system, f"{table}.csv", layout.lines(table, rows))
         servers = [p.link.server for one in placed for p in one.run.partitions if p.link]
         for server in dict.fromkeys(servers):
-            for name, lines in (
-                (f"pcm_{server}.json", pcm(server, placed)),
-                (f"lshwres_{server}.csv", lshwres(server, placed)),
-            ):
-                path = out / "HMC" / name
-                write_lines(path, lines)
-                files.append(Written(None, path))
+            to.add(None, f"pcm_{server}.json", pcm(server, placed), folder="HMC")
+            to.add(None, f"lshwres_{server}.csv", lshwres(server, placed), folder="HMC")
         if self.distance_km:
-            begin = placed[0].begin
-            line: site.Fields = {"systems": [*_systems(placed)], "from": begin, "distance_km": self.distance_km}
-            path = out / "SITE" / "site.yaml"
-            write_lines(path, site.lines([("mirrors", line)]))
-            files.append(Written(None, path))
-        return files
+            line: site.Fields = {"systems": [*systems], "from": placed[0].begin, "distance_km": self.distance_km}
+            to.add(None, "site.yaml", site.lines([("mirrors", line)]))
+        return to.files
 
 
 def _systems(placed: Sequence[Placed[MirrorRun]]) -> dict[str, tuple[str, str]]:

@@ -96,15 +96,15 @@ def ports(settings: StackSettings) -> Iterator[Problem]:
     """Yield each port that is given twice or taken."""
     given: dict[int, str] = {}
     for name, port in settings.ports.items():
-        option = f"--{name.replace('_', '-')}"
+        variable = f"COUNTERFLOW_{name.upper()}"
         if port in given:
-            yield Problem(f"{given[port]} and {option} are both {port}", f"counterflow up {option} ...")
+            yield Problem(f"{given[port]} and {variable} are both {port}", f"set {variable} to another port")
         elif not _is_free(port):
             yield Problem(
                 f"port {port} ({name.removesuffix('_port').replace('_', ' ')}) is taken by {_owner(port)}",
-                f"counterflow up {option} <another port>, or set COUNTERFLOW_{name.upper()}",
+                f"set {variable} to another port",
             )
-        given[port] = option
+        given[port] = variable
 
 
 def require_none(found: Iterable[Problem]) -> None:

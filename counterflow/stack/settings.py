@@ -30,7 +30,7 @@ class StackSettings(Places):
     def from_environment(cls, environment: Mapping[str, str] | None = None, **overrides: Any) -> Self:
         """Read the settings from the environment (default: the process's own); `overrides` other than None win.
 
-        Raises `CounterflowError` naming the variable or option when a value is invalid.
+        Raises `CounterflowError` naming the variable when a value is invalid.
         """
         environment = os.environ if environment is None else environment
         values: dict[str, Any] = {
@@ -54,7 +54,7 @@ class StackSettings(Places):
             name = str(first["loc"][0])
             raise CounterflowError(
                 f"{_PREFIX}{name.upper()} is {values[name]!r}: {first['msg']}",
-                hint=f"set {_PREFIX}{name.upper()} or give --{name.replace('_', '-')}",
+                hint=f"set {_PREFIX}{name.upper()}",
                 exit_code=2,
             ) from None
 

@@ -9,23 +9,44 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
 from difflib import get_close_matches
-from functools import cache
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from functools import cache, cached_property
+from typing import Any, Generic, NamedTuple, TypeVar, get_type_hints
 
-from counterflow.pipelines.rules._row import Column, text
+from counterflow.pipelines.rules.columns import Column, text
 
 P = TypeVar("P")
 I = TypeVar("I")  # noqa: E741
 S = TypeVar("S")
 
 
-class Evidence(Protocol):
-    """What led to a verdict; converted to JSON only where it is stored."""
+class Evidence(NamedTuple):
+    """What led to a verdict; converted to JSON only where it is stored.
+
+    Parameters
+    ----------
+    parameters, compared : of the rule, and the names of those that were compared.
+    interval : with the inputs.
+    rule : name or number of the condition that decided; 0 or None where none did.
+    figures : derived from the inputs; None where an input is unknown.
+    """
+
+    parameters: Any
+    compared: tuple[str, ...]
+    interval: Any
+    rule: int | str | None
+    figures: Mapping[str, Any]
 
     def as_json(self) -> dict[str, Any]:
         """Return the deciding `rule`, its `inputs`, the `figures` derived from them and the `thresholds` compared."""
-        ...
+        inputs = {
+            name: value.isoformat() if isinstance(value, datetime) else value
+            for name, value in self.interval._asdict().items()
+            if name != "ts"
+        }
+        thresholds = {name: getattr(self.parameters, name) for name in self.compared}
+        return {"rule": self.rule, "inputs": inputs, "figures": self.figures, "thresholds": thresholds}
 
 
 class Verdict(NamedTuple):
@@ -60,10 +81,10 @@ class Rule(Generic[P, I, S]):
     kind : column that distinguishes entities of the same name, where a row has it; None where names are unique.
     alarms : states in which the limit was hit.
     parameters : a frozen dataclass of numbers, each made by `parameter`.
-    columns : columns with the fields of an interval, in order, and the reader of each; other columns are ignored.
-    made : makes an interval from its fields.
+    made : an interval, a NamedTuple: each field is a column of the dataset or of a replayed file, annotated with the
+        reader of the column. Other columns are ignored.
     states : every state that an entity may be shown in.
-    start : state of an entity before its first interval; `as_json` and `of_json` serialise it.
+    start : state of an entity before its first interval, a NamedTuple.
     judge : (parameters, state, interval) to (next state, verdict).
     """
 
@@ -74,20 +95,37 @@ class Rule(Generic[P, I, S]):
     kind: str | None
     alarms: tuple[str, ...]
     parameters: type[P]
-    columns: Mapping[str, Column]
-    made: Callable[..., I]
+    made: type[I]
     states: tuple[str, ...]
     start: S
     judge: Callable[[P, S, I], tuple[S, Verdict]]
+
+    @cached_property
+    def columns(self) -> dict[str, Column]:
+        """Columns with the fields of an interval, in order, and the reader of each."""
+        return {name: hint.__metadata__[0] for name, hint in get_type_hints(self.made, include_extras=True).items()}
 
     def interval(self, row: Mapping[str, Any]) -> I:
         """Return the interval of a row by column name; raises `ValueError` that names what was expected."""
         return self.made(*[read(row, name) for name, read in self.columns.items()])
 
+    def state(self, fields: Mapping[str, Any]) -> S:
+        """Return a state from JSON of its fields, where each tuple is a list."""
+        start: Any = self.start
+        return start._replace(**{name: _tuples(value, getattr(start, name)) for name, value in fields.items()})  # type: ignore[no-any-return]
+
     def entity_of(self, row: Mapping[str, Any]) -> tuple[str, ...]:
         """Return the entity of a row; raises `ValueError` that names what was expected."""
         kind = () if self.kind is None or row.get(self.kind) is None else (text(row, self.kind),)
         return (*[text(row, column) for column in self.entity], *kind)
+
+
+def _tuples(value: Any, like: Any = ()) -> Any:
+    """Return a value from JSON with a tuple for each list; the outermost is of the type of `like`."""
+    if not isinstance(value, list):
+        return value
+    items = [_tuples(item) for item in value]
+    return like._make(items) if hasattr(like, "_make") else tuple(items)
 
 
 @cache

@@ -6,9 +6,10 @@ terms. Standard library only, as all rules.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import ceil, exp, log
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
+
+from counterflow.pipelines.rules.series import changed
 
 WIDTH = log(1.01)
 """Logarithm of the ratio of one bucket to the next: a value is known to half a percent, in a state of few bytes."""
@@ -50,10 +51,8 @@ class Learned(NamedTuple):
 
     def under(self, configuration: tuple[Any, ...]) -> Learned:
         """Return the values under `configuration`: none if it is another; a None in it is unknown, hence no change."""
-        before = self.configuration or configuration
-        known = tuple([old if new is None else new for new, old in zip(configuration, before, strict=True)])
-        changed = any(old is not None and new != old for new, old in zip(known, before, strict=True))
-        return Learned(known) if changed else self._replace(configuration=known)
+        known, other = changed(self.configuration, configuration)
+        return Learned(known) if other else self._replace(configuration=known)
 
     def plus(self, value: float) -> Learned:
         """Return it with one more value; a value of 0 or less is none."""
@@ -100,9 +99,3 @@ class Learned(NamedTuple):
         sure = intervals >= 5 * least and spread <= most_spread / 2
         usable = intervals >= least and spread <= most_spread
         return Limit(value, intervals, spread, "high" if sure else "medium" if usable else "low")
-
-    @classmethod
-    def of_json(cls, fields: Sequence[Any]) -> Self:
-        """Return it from JSON, where each tuple is a list."""
-        configuration, buckets = fields
-        return cls(tuple(configuration), tuple((bucket, count) for bucket, count in buckets))

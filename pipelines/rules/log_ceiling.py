@@ -7,16 +7,16 @@ sources.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from datetime import UTC, datetime
+from datetime import UTC
 from enum import StrEnum
 from math import dist, sqrt
 from statistics import median
-from typing import Any, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple
 
-from counterflow.pipelines.rules import Rule, Verdict, _row, parameter
+from counterflow.pipelines.rules import Evidence, Rule, Verdict, columns, parameter
 from counterflow.pipelines.rules.learned import Learned, Limit
+from counterflow.pipelines.rules.series import Newest, changed, judged, least, left
 
 CHOSEN = "chosen"
 
@@ -95,39 +95,20 @@ class LogInterval(NamedTuple):
     ceiling_since : from when the site's entry of machine and storage holds, with a ceiling or without.
     """
 
-    ts: datetime
-    interval_s: float | None
-    path: str | None
-    rate_mb_s: float | None
-    ceiling_mb_s: float | None
-    waits_delta: float | None
-    waiting_threads: float | None
-    active_threads: float | None
-    log_write_ms: float | None
-    gcp_pct: float | None
-    ziip_pct: float | None
-    zhl_sync_pct: float | None
-    reset: bool
-    ceiling_since: datetime | None = None
-
-
-COLUMNS: dict[str, _row.Column] = {
-    "ts": _row.moment,
-    "interval_s": _row.number,
-    "path": _row.OneOf(PATHS),
-    "rate_mb_s": _row.difference,
-    "ceiling_mb_s": _row.number,
-    "waits_delta": _row.difference,
-    "waiting_threads": _row.difference,
-    "active_threads": _row.number,
-    "log_write_ms": _row.difference,
-    "gcp_pct": _row.number,
-    "ziip_pct": _row.number,
-    "zhl_sync_pct": _row.number,
-    "reset": _row.flag,
-    "ceiling_since": _row.Moment(needed=False),
-}
-"""Columns of `log_load`, or of a replayed file, with the fields of an interval, and the reader of each."""
+    ts: columns.Time
+    interval_s: columns.Figure
+    path: Annotated[str | None, columns.OneOf(PATHS)]
+    rate_mb_s: columns.Difference
+    ceiling_mb_s: columns.Figure
+    waits_delta: columns.Difference
+    waiting_threads: columns.Difference
+    active_threads: columns.Figure
+    log_write_ms: columns.Difference
+    gcp_pct: columns.Figure
+    ziip_pct: columns.Figure
+    zhl_sync_pct: columns.Figure
+    reset: columns.Mark
+    ceiling_since: columns.TimeOrNone = None
 
 
 class LogState(NamedTuple):
@@ -142,9 +123,7 @@ class LogState(NamedTuple):
     near : whether each of the newest intervals was near, oldest first.
     rates : of the newest intervals, MB/s, oldest first.
     quiet_ms : log write of the newest quiet intervals, oldest first.
-    newest_s, newest_interval_s : end and length of the newest interval.
-    usable_s : end of the newest interval that was judged.
-    path, ceiling_mb_s : those of the newest interval, as last known.
+    configuration : path and ceiling in MB/s of the newest interval, as last known.
     learned : rates, MB/s, of all intervals with pressure and free processors on this path and configuration.
     """
 
@@ -155,21 +134,9 @@ class LogState(NamedTuple):
     near: tuple[bool, ...] = ()
     rates: tuple[float, ...] = ()
     quiet_ms: tuple[float, ...] = ()
-    newest_s: float | None = None
-    newest_interval_s: float | None = None
-    usable_s: float | None = None
-    path: str | None = None
-    ceiling_mb_s: float | None = None
+    newest: Newest = Newest()
+    configuration: tuple[str | None, float | None] = (None, None)
     learned: Learned = Learned()
-
-    def as_json(self) -> dict[str, Any]:
-        return {**self._asdict(), "learned": tuple(self.learned)}
-
-    @classmethod
-    def of_json(cls, fields: Mapping[str, Any]) -> Self:
-        """Return the state from the output of `as_json`."""
-        tuples = {name: tuple(fields[name]) for name in ("near", "rates", "quiet_ms")}
-        return cls(**{**fields, **tuples, "learned": Learned.of_json(fields["learned"])})
 
 
 class _Figures(NamedTuple):
@@ -185,78 +152,48 @@ class _Figures(NamedTuple):
     cpu_free: bool | None
 
 
-class Evidence(NamedTuple):
-    parameters: Parameters
-    interval: LogInterval
-    rule: str | None = None
-    figures: _Figures | None = None
-    clearing: int = 0
-    stale: int = 0
-    learned: Limit | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        """Return inputs, derived figures and compared parameters, by name; rule None: no condition holds."""
-        inputs = self.interval._asdict()
-        del inputs["ts"]
-        figures = {} if self.figures is None else self.figures._asdict()
-        figures |= {"clearing": self.clearing, "stale_intervals": self.stale}
-        if inputs["ceiling_since"] is not None:
-            inputs["ceiling_since"] = inputs["ceiling_since"].isoformat()
-        if self.learned is not None:
-            figures |= self.learned.as_json("learned_mb_s")
-        thresholds = {
-            f.name: getattr(self.parameters, f.name)
-            for f in fields(self.parameters)
-            if (f.name in OF_THE_SERIES) == (self.figures is None)
-        }
-        return {"rule": self.rule, "inputs": inputs, "figures": figures, "thresholds": thresholds}
-
-
-# parameters compared for an interval without a verdict; one with a verdict is compared with all others
 OF_THE_SERIES = ("stale_after", "gap_factor", "forget_after_s")
+"""Parameters compared for an interval without a verdict; one with a verdict is compared with all others."""
+OF_THE_INTERVAL = tuple(f.name for f in fields(Parameters) if f.name not in OF_THE_SERIES)
 NO_CEILING = "no ceiling is configured"
 
 
 def judge(parameters: Parameters, state: LogState, interval: LogInterval) -> tuple[LogState, Verdict]:
     """Return the next state and the verdict of `interval`, which follows those that made `state`."""
-    p, i, now = parameters, interval, interval.ts.timestamp()
-    if state.newest_s is None or now > state.newest_s:
-        state = _begun_anew(p, state, i, now)
-    why, rate = _no_verdict(p, state, i, now), i.rate_mb_s
+    p, i = parameters, interval
+    if state.newest.precedes(i):
+        state = _begun_anew(p, state, i)
+    why, rate = _restarted(i) or state.newest.no_verdict(i, p.gap_factor), i.rate_mb_s
     if why or rate is None:
-        return _stale(p, state, i, now, why or "rate unknown")
+        return _stale(p, state, i, why or "rate unknown")
 
-    rates = (*state.rates, rate)[-p.flat_window :]
     limit = None if i.ceiling_mb_s else learned(p, state)
     pressure, waiting, usual_ms, pressed = _pressure(p, state.quiet_ms, i)
     cpu_free = _cpu_free(p, i)
     # only a log that threads wait for, while processors are free, shows the most that its path can do
-    shows_most = pressure and cpu_free and state.path is not None and not _fallen_back(p, i)
-    learnt = state.learned.plus(rate) if shows_most else state.learned
+    path, _ = state.configuration
+    shows_most = pressure and cpu_free and path is not None and not _fallen_back(p, i)
     ceiling = i.ceiling_mb_s or (limit.value if limit and limit.usable else None)
-    if not ceiling:
-        state = LogState(
-            near=(*state.near, False)[-p.warn_window :],
-            rates=rates,
-            quiet_ms=state.quiet_ms,
-            newest_s=now,
-            newest_interval_s=i.interval_s,
-            usable_s=now,
-            path=state.path,
-            ceiling_mb_s=state.ceiling_mb_s,
-            learned=learnt,
-        )
+    ratio = rate / ceiling if ceiling else None
+    near = ratio is not None and ratio >= p.near_ratio
+    # kept with and without a ceiling
+    state = state._replace(
+        stale=0,
+        near_in_a_row=state.near_in_a_row + 1 if near else 0,
+        near=(*state.near, near)[-p.warn_window :],
+        rates=(*state.rates, rate)[-p.flat_window :],
+        newest=judged(i),
+        learned=state.learned.plus(rate) if shows_most else state.learned,
+    )
+    if ratio is None:
         why = NO_CEILING if limit is None else f"{NO_CEILING}; {_learning(p, limit)}"
-        return state, Verdict(UNKNOWN, UNKNOWN, False, why, Evidence(p, i, learned=limit))
+        evidence = Evidence(p, OF_THE_SERIES, i, None, _counts(0, 0, limit))
+        return state._replace(state=UNKNOWN, clearing=0), Verdict(UNKNOWN, UNKNOWN, False, why, evidence)
 
-    ratio = rate / ceiling
-    near = ratio >= p.near_ratio
-    in_a_row = state.near_in_a_row + 1 if near else 0
-    window = (*state.near, near)[-p.warn_window :]
-    variation = _variation(rates) if len(rates) == p.flat_window else None
-    figures = _Figures(ratio, in_a_row, sum(window), variation, waiting, usual_ms, pressure, cpu_free)
+    variation = _variation(state.rates) if len(state.rates) == p.flat_window else None
+    figures = _Figures(ratio, state.near_in_a_row, sum(state.near), variation, waiting, usual_ms, pressure, cpu_free)
     signal, rule = _signal(p, i, figures)
-    reason = _reason(p, i, figures, len(window), pressed)
+    reason = _reason(p, i, figures, len(state.near), pressed)
     if limit is not None:
         signal, rule = (WARNING, "log_ceiling_learned") if signal == CRITICAL else (signal, rule)
         reason = f"{reason}; {NO_CEILING}: learned {_in_words(limit)}, which warns at most"
@@ -264,34 +201,16 @@ def judge(parameters: Parameters, state: LogState, interval: LogInterval) -> tup
     before, clearing = state.state, 0
     shown: str = signal
     if WORSE[signal] < WORSE[before]:
-        shown = before
-        if condition := _leave(p, before, i, figures):
-            clearing = state.clearing + 1
-            reason = f"{reason}; {condition}: {clearing} of {p.clear_after} intervals to leave {before}"
-            if clearing >= p.clear_after:
-                shown = signal
+        shown, clearing, words = left(before, signal, _leave(p, before, i, figures), state.clearing, p.clear_after)
+        reason = f"{reason}{words}"
 
     quiet_ms = state.quiet_ms
     # on a degraded path a low rate does not mean a quiet log
     if i.log_write_ms is not None and ratio < p.latency_below and shown != PATH_DEGRADED:
         quiet_ms = (*quiet_ms, i.log_write_ms)[-p.latency_window :]
-    counts_kept = clearing if shown == before else 0
-    state = LogState(
-        shown,
-        counts_kept,
-        0,
-        in_a_row,
-        window,
-        rates,
-        quiet_ms,
-        now,
-        i.interval_s,
-        now,
-        state.path,
-        state.ceiling_mb_s,
-        learnt,
-    )
-    return state, Verdict(shown, signal, False, reason, Evidence(p, i, rule, figures, clearing, learned=limit))
+    evidence = Evidence(p, OF_THE_INTERVAL, i, rule, figures._asdict() | _counts(clearing, 0, limit))
+    state = state._replace(state=shown, clearing=clearing if shown == before else 0, quiet_ms=quiet_ms)
+    return state, Verdict(shown, signal, False, reason, evidence)
 
 
 def learned(parameters: Parameters, state: LogState) -> Limit | None:
@@ -312,50 +231,37 @@ def _in_words(limit: Limit) -> str:
     )
 
 
-def _begun_anew(p: Parameters, state: LogState, i: LogInterval, now: float) -> LogState:
-    """Forget state, counts, rates and medians after a long silence and a change of path or ceiling.
-
-    Unknown is not a change: the last known path and ceiling count.
-    """
-    path, ceiling = i.path or state.path, i.ceiling_mb_s or state.ceiling_mb_s
-    changed = (state.path or path, state.ceiling_mb_s or ceiling) != (path, ceiling)
-    silent = state.usable_s is not None and now - (i.interval_s or 0) - state.usable_s > p.forget_after_s
-    kept = LogState() if changed or silent else state
+def _begun_anew(p: Parameters, state: LogState, i: LogInterval) -> LogState:
+    """Forget state, counts, rates and medians after a long silence and a change of path or ceiling."""
+    known, other = changed(state.configuration, (i.path, i.ceiling_mb_s or None))
+    kept = LogState() if other or state.newest.silent_for(p.forget_after_s, i) else state
     since = None if i.ceiling_since is None else i.ceiling_since.astimezone(UTC).isoformat()
-    learned_here = state.learned.under((path, since))
-    return kept._replace(path=path, ceiling_mb_s=ceiling, learned=learned_here)
+    return kept._replace(configuration=known, learned=state.learned.under((known[0], since)))
 
 
-def _stale(p: Parameters, state: LogState, i: LogInterval, now: float, why: str) -> tuple[LogState, Verdict]:
+def _stale(p: Parameters, state: LogState, i: LogInterval, why: str) -> tuple[LogState, Verdict]:
     """Keep state and counts; an interval of the past changes nothing at all."""
-    if state.newest_s is None or now > state.newest_s:
+    if state.newest.precedes(i):
         stale = state.stale + 1
         kept = STALE if stale >= p.stale_after else state.state
-        length = i.interval_s or state.newest_interval_s
-        state = state._replace(state=kept, stale=stale, newest_s=now, newest_interval_s=length)
+        state = state._replace(state=kept, stale=stale, newest=state.newest.passed(i))
         why = f"{why}; {stale} of {p.stale_after} intervals without a verdict"
     shown = UNKNOWN if state.state == OK else state.state
     if not i.ceiling_mb_s:
         shown, why = UNKNOWN, f"{NO_CEILING}; {why}"
-    return state, Verdict(shown, None, True, why, Evidence(p, i, clearing=state.clearing, stale=state.stale))
+    figures = _counts(state.clearing, state.stale, None)
+    return state, Verdict(shown, None, True, why, Evidence(p, OF_THE_SERIES, i, None, figures))
 
 
-def _no_verdict(p: Parameters, state: LogState, i: LogInterval, now: float) -> str | None:
-    """Return why the interval's place in the series allows no verdict, if so."""
-    if i.reset:
-        return "the counters restarted"
-    if (i.rate_mb_s or 0) < 0 or (i.waits_delta or 0) < 0 or (i.waiting_threads or 0) < 0 or (i.log_write_ms or 0) < 0:
+def _counts(clearing: int, stale: int, limit: Limit | None) -> dict[str, Any]:
+    counts = {"clearing": clearing, "stale_intervals": stale}
+    return counts if limit is None else counts | limit.as_json("learned_mb_s")
+
+
+def _restarted(i: LogInterval) -> str | None:
+    differences = (i.rate_mb_s, i.waits_delta, i.waiting_threads, i.log_write_ms)
+    if any((value or 0) < 0 for value in differences):
         return "the counters restarted: a difference is negative"
-    if not i.interval_s:
-        return "length of the interval unknown"
-    if state.newest_s is None:
-        return None
-    if now <= state.newest_s:
-        return "not after the newest interval of this subsystem"
-    nominal = min(i.interval_s, state.newest_interval_s or i.interval_s)
-    length = max(now - state.newest_s, i.interval_s)
-    if length > p.gap_factor * nominal:
-        return f"{length:.6g} s since the preceding interval, more than {p.gap_factor:g} x {nominal:.6g} s"
     return None
 
 
@@ -381,7 +287,7 @@ def _pressure(
         # waits alone cannot distinguish the two causes
         words = f"{words} (at the ceiling, or OUTBUFF is too small)"
     if share is not None:
-        threads = f"{share:.4g} of the active threads wait for the log, {_least(many)} {p.waiting_share:g}"
+        threads = f"{share:.4g} of the active threads wait for the log, {least(many)} {p.waiting_share:g}"
         words = f"{words}; {threads}" if words else threads
     return waited or many, share, None, words
 
@@ -398,7 +304,7 @@ def _slow(
     if not usual_ms:
         return None, None, usual_ms, "pressure unknown: log writes took no time when quiet"
     holds = log_write_ms >= p.latency_factor * usual_ms
-    words = f"log writes of {log_write_ms:.4g} ms, {_least(holds)} {p.latency_factor:g} x {usual_ms:.4g} ms when quiet"
+    words = f"log writes of {log_write_ms:.4g} ms, {least(holds)} {p.latency_factor:g} x {usual_ms:.4g} ms when quiet"
     return holds, None, usual_ms, words
 
 
@@ -461,10 +367,6 @@ def _percent(value: float | None) -> str:
     return "unknown" if value is None else f"{value:.4g} %"
 
 
-def _least(holds: bool) -> str:
-    return "at least" if holds else "less than"
-
-
 RULE = Rule(
     name="log_ceiling",
     question="Is Db2's active log at the ceiling of its path?",
@@ -473,7 +375,6 @@ RULE = Rule(
     kind=None,
     alarms=(CRITICAL,),
     parameters=Parameters,
-    columns=COLUMNS,
     made=LogInterval,
     states=tuple(str(signal) for signal in Signal),
     start=LogState(),

@@ -7,15 +7,14 @@ pipelines/jobs/roce_cap/README.md has the rule in words, its parameters and thei
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 from statistics import median
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple
 
-from counterflow.pipelines.rules import Rule, Verdict, _row, parameter
+from counterflow.pipelines.rules import Evidence, Rule, Verdict, columns, parameter
 from counterflow.pipelines.rules.learned import Learned, Limit
+from counterflow.pipelines.rules.series import Newest, changed, judged, least, left
 
 TABLES = "Db2 Mirror, tables 7-4 and 7-5"
 CHOSEN = "chosen"
@@ -90,50 +89,33 @@ class LinkInterval(NamedTuple):
     failover : the group changed to another link in the interval.
     """
 
-    ts: datetime
-    interval_s: float | None
-    own_out_bytes_s: float | None
-    own_in_bytes_s: float | None
-    own_msgs_s: float | None
-    phys_out_bytes_s: float | None = None
-    phys_in_bytes_s: float | None = None
-    line_bits_s: float | None = None
-    capacity_pct: float | None = None
-    link_count: float | None = None
-    load_balance_count: float | None = None
+    ts: columns.Time
+    interval_s: columns.Positive
+    own_out_bytes_s: columns.Figure
+    own_in_bytes_s: columns.Figure
+    own_msgs_s: columns.Figure
+    phys_out_bytes_s: columns.Figure = None
+    phys_in_bytes_s: columns.Figure = None
+    line_bits_s: columns.Positive = None
+    capacity_pct: columns.Positive = None
+    link_count: columns.Figure = None
+    load_balance_count: columns.Figure = None
+    backlog_jobs: columns.Figure = None
+    rows_s: columns.Figure = None
+    drops_s: columns.Figure = None
+    rnr_nak_s: columns.Figure = None
+    reset: columns.Mark = False
+    failover: columns.Mark = False
+
+
+class Usual(NamedTuple):
+    """Figures of an interval that has a verdict, or the baseline: the median of each; None where it is unknown."""
+
+    own_bytes_s: float | None = None
+    own_msgs_s: float | None = None
+    others_bytes_s: float | None = None
+    bytes_per_message: float | None = None
     backlog_jobs: float | None = None
-    rows_s: float | None = None
-    drops_s: float | None = None
-    rnr_nak_s: float | None = None
-    reset: bool = False
-    failover: bool = False
-
-
-COLUMNS: dict[str, _row.Column] = {
-    "ts": _row.moment,
-    "interval_s": _row.positive,
-    "own_out_bytes_s": _row.number,
-    "own_in_bytes_s": _row.number,
-    "own_msgs_s": _row.number,
-    "phys_out_bytes_s": _row.number,
-    "phys_in_bytes_s": _row.number,
-    "line_bits_s": _row.positive,
-    "capacity_pct": _row.positive,
-    "link_count": _row.number,
-    "load_balance_count": _row.number,
-    "backlog_jobs": _row.number,
-    "rows_s": _row.number,
-    "drops_s": _row.number,
-    "rnr_nak_s": _row.number,
-    "reset": _row.flag,
-    "failover": _row.flag,
-}
-"""Columns of `link_load`, or of a replayed file, with the fields of an interval, and the reader of each."""
-
-Medians = dict[str, float | None]
-# own bytes/s, own messages/s, others' bytes/s, bytes a message, backlog jobs
-Sample = tuple[float, float, float | None, float | None, float | None]
-OWN_BYTES, OWN_MSGS, OTHERS, MESSAGE, BACKLOG = range(5)
 
 
 class LinkState(NamedTuple):
@@ -144,36 +126,21 @@ class LinkState(NamedTuple):
     state : as shown.
     pending, raising : the signal about to be raised, and the number of intervals for which it has held.
     clearing : number of intervals for which a raised state could have been left.
-    history : the newest intervals of the baseline, oldest first.
+    history : the newest intervals of the baseline, each as `Usual`, oldest first.
     dropped_since_s : beginning of the current drop, seconds since 1970.
-    newest_s, newest_interval_s : end and length of the newest interval.
-    usable_s : end of the newest interval that had a verdict.
-    configuration : capacity %, link count and load-balance count as last known.
     learned : own share of the capacity x util, which is own bytes / nominal capacity where both directions carry the
-        same, of all intervals whose signal was CAPPED.
+        same, of all intervals whose signal was CAPPED. Its configuration is capacity %, link count and load-balance
+        count.
     """
 
     state: str = UNKNOWN
     pending: str | None = None
     raising: int = 0
     clearing: int = 0
-    history: tuple[Sample, ...] = ()
+    history: tuple[tuple[float | None, ...], ...] = ()
     dropped_since_s: float | None = None
-    newest_s: float | None = None
-    newest_interval_s: float | None = None
-    usable_s: float | None = None
-    configuration: tuple[float | None, ...] = (None, None, None)
+    newest: Newest = Newest()
     learned: Learned = Learned()
-
-    def as_json(self) -> dict[str, Any]:
-        return {**self._asdict(), "learned": tuple(self.learned)}
-
-    @classmethod
-    def of_json(cls, fields: Mapping[str, Any]) -> Self:
-        """Return the state from the output of `as_json`."""
-        history = tuple(tuple(sample) for sample in fields["history"])
-        configuration, learned = tuple(fields["configuration"]), Learned.of_json(fields["learned"])
-        return cls(**{**fields, "history": history, "configuration": configuration, "learned": learned})
 
 
 class _Load(NamedTuple):
@@ -186,39 +153,6 @@ class _Load(NamedTuple):
     util: float | None
     share: float | None
     bytes_per_message: float | None
-
-
-class _Signalled(NamedTuple):
-    """Signal of one interval by itself, the numbered rule behind it, and the medians that it was compared with."""
-
-    signal: Signal
-    rule: int
-    reason: str
-    dropped: bool
-    baseline: Medians
-
-
-class Evidence(NamedTuple):
-    parameters: Parameters
-    interval: LinkInterval
-    rule: int = 0
-    compared: tuple[str, ...] = ("gap_factor",)
-    load: _Load | None = None
-    baseline: Medians | None = None
-    counts: tuple[int, int, int] = (0, 0, 0)
-    learned: Limit | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        """Return inputs, derived figures and compared parameters, by name; rule 0 is no verdict."""
-        inputs = self.interval._asdict()
-        del inputs["ts"]
-        figures = {} if self.load is None else self.load._asdict()
-        figures |= {f"baseline_{name}": value for name, value in (self.baseline or {}).items()}
-        figures |= zip(("baseline_intervals", "raising", "clearing"), self.counts, strict=True)
-        if self.learned is not None:
-            figures |= self.learned.as_json("learned_of_nominal")
-        thresholds = {name: getattr(self.parameters, name) for name in self.compared}
-        return {"rule": self.rule, "inputs": inputs, "figures": figures, "thresholds": thresholds}
 
 
 # the parameters that each numbered rule compares with
@@ -237,21 +171,20 @@ TO_LEAVE = ("util_leave", "share_low", "share_leave", "recover_ratio", "clear_af
 def judge(parameters: Parameters, state: LinkState, interval: LinkInterval) -> tuple[LinkState, Verdict]:
     """Return the next state and the verdict of `interval`, which follows those that made `state`."""
     p, now = parameters, interval.ts.timestamp()
+    if state.newest.precedes(interval):
+        state = _begun_anew(p, state, interval)
     load = _load(interval)
-    why = _no_verdict(p, state, interval, now)
-    if state.newest_s is None or now > state.newest_s:
-        state = _rebaselined(p, state, interval, now)
-        why = _no_verdict(p, state, interval, now)
-        if load is None or why:
-            length = interval.interval_s or state.newest_interval_s
-            state = state._replace(newest_s=now, newest_interval_s=length)
+    why = state.newest.no_verdict(interval, p.gap_factor)
     if load is None or why or interval.interval_s is None:
-        counts = (len(state.history), state.raising, state.clearing)
-        evidence = Evidence(p, interval, load=load, counts=counts)
         shown = state.state if state.state in RAISED else UNKNOWN
+        figures = {} if load is None else load._asdict()
+        evidence = Evidence(p, ("gap_factor",), interval, 0, figures | _counts(state, state.raising, state.clearing))
+        state = state._replace(newest=state.newest.passed(interval))
         return state, Verdict(shown, None, True, why or "own rates unknown", evidence)
 
-    signal, rule, reason, dropped, baseline = _signalled(p, state.history, interval, load)
+    usual = _baseline(state.history)
+    dropped, drop = _drop(p, load, usual)
+    signal, rule, reason = _signalled(p, interval, load, usual, dropped, drop)
     compared = COMPARED[rule]
     before = shown = state.state
     pending, raising, clearing = None, 0, 0
@@ -266,10 +199,9 @@ def judge(parameters: Parameters, state: LinkState, interval: LinkInterval) -> t
             shown = signal if raising >= p.raise_after else until_raised
     elif before not in RAISED:
         shown = signal
-    elif condition := _leave(p, load, baseline):
-        clearing = state.clearing + 1
-        reason = f"{reason}; {condition}: {clearing} of {p.clear_after} intervals to leave {before}"
-        shown = signal if clearing >= p.clear_after else before
+    else:
+        shown, clearing, words = left(before, signal, _leave(p, load, usual), state.clearing, p.clear_after)
+        reason = f"{reason}{words}"
     if before in RAISED:
         compared += TO_LEAVE
 
@@ -278,28 +210,18 @@ def judge(parameters: Parameters, state: LinkState, interval: LinkInterval) -> t
         since = now - interval.interval_s if state.dropped_since_s is None else state.dropped_since_s
     history = state.history
     if signal in (OK, UNKNOWN) and shown not in RAISED and (since is None or now - since > p.freeze_max_s):
-        sample = (load.own_bytes_s, load.own_msgs_s, load.others_bytes_s, load.bytes_per_message, interval.backlog_jobs)
-        history = (*history, sample)[-p.baseline_window :]
+        figures_now = (load.own_bytes_s, load.own_msgs_s, load.others_bytes_s, load.bytes_per_message)
+        history = (*history, (*figures_now, interval.backlog_jobs))[-p.baseline_window :]
 
+    figures = load._asdict() | {f"baseline_{name}": value for name, value in usual._asdict().items()}
+    figures |= _counts(state, raising, clearing)
+    if (limit := learned(p, state)) is not None:
+        figures |= limit.as_json("learned_of_nominal")
     held = load.share * load.util if signal == CAPPED and load.share and load.util else 0.0
     learnt = state.learned.plus(held)
-    counts, limit = (len(state.history), raising, clearing), learned(p, state)
-    evidence = Evidence(p, interval, rule, compared, load, baseline, counts, limit)
-    counts_kept = clearing if shown in RAISED else 0
-    state = LinkState(
-        shown,
-        pending,
-        raising,
-        counts_kept,
-        history,
-        since,
-        now,
-        interval.interval_s,
-        now,
-        state.configuration,
-        learnt,
-    )
-    return state, Verdict(shown, signal, False, reason, evidence)
+    kept = clearing if shown in RAISED else 0
+    state = LinkState(shown, pending, raising, kept, history, since, judged(interval), learnt)
+    return state, Verdict(shown, signal, False, reason, Evidence(p, compared, interval, rule, figures))
 
 
 def learned(parameters: Parameters, state: LinkState) -> Limit | None:
@@ -310,36 +232,19 @@ def learned(parameters: Parameters, state: LinkState) -> Limit | None:
     return state.learned.middle(parameters.learn_least, parameters.learn_spread)
 
 
-def _rebaselined(p: Parameters, state: LinkState, interval: LinkInterval, now: float) -> LinkState:
-    """Forget history, counts and state after a long silence and a change of configuration; unknown is not a change."""
-    if state.usable_s is not None and now - (interval.interval_s or 0) - state.usable_s > p.forget_after_s:
-        state = LinkState(configuration=state.configuration, learned=state.learned)
-    before = state.configuration
-    after = (interval.capacity_pct, interval.link_count, interval.load_balance_count)
-    if after == before and not interval.failover:
-        return state
-    known = tuple([old if new is None else new for new, old in zip(after, before, strict=True)])
-    changed = any(old is not None and new != old for new, old in zip(known, before, strict=True))
-    if changed or interval.failover:
-        state = LinkState(newest_s=state.newest_s, newest_interval_s=state.newest_interval_s)
-    return state._replace(configuration=known, learned=state.learned.under(known))
+def _begun_anew(p: Parameters, state: LinkState, interval: LinkInterval) -> LinkState:
+    """Forget history, counts and state after a long silence and a change of configuration; a failover is one too."""
+    if state.newest.silent_for(p.forget_after_s, interval):
+        state = LinkState(learned=state.learned)
+    configuration = (interval.capacity_pct, interval.link_count, interval.load_balance_count)
+    known, other = changed(state.learned.configuration, configuration)
+    if other or interval.failover:
+        return LinkState(newest=state.newest._replace(judged_s=None), learned=Learned(known))
+    return state._replace(learned=state.learned.under(known))
 
 
-def _no_verdict(p: Parameters, state: LinkState, interval: LinkInterval, now: float) -> str | None:
-    """Return why the interval's place in the series allows no verdict, if so."""
-    if interval.reset:
-        return "the counters restarted"
-    if interval.interval_s is None:
-        return "length of the interval unknown"
-    if state.newest_s is None or state.newest_interval_s is None:
-        return None
-    if now <= state.newest_s:
-        return "not after the newest interval of this link"
-    nominal = min(interval.interval_s, state.newest_interval_s)
-    length = max(now - state.newest_s, interval.interval_s)
-    if length > p.gap_factor * nominal:
-        return f"{length:.6g} s since the preceding interval, more than {p.gap_factor:g} x {nominal:.6g} s"
-    return None
+def _counts(state: LinkState, raising: int, clearing: int) -> dict[str, int]:
+    return {"baseline_intervals": len(state.history), "raising": raising, "clearing": clearing}
 
 
 def _load(i: LinkInterval) -> _Load | None:
@@ -356,64 +261,43 @@ def _load(i: LinkInterval) -> _Load | None:
     return _Load(own, i.own_msgs_s, physical, physical - own, util, share, message)
 
 
-def _signalled(p: Parameters, history: tuple[Sample, ...], i: LinkInterval, load: _Load) -> _Signalled:
-    """Apply the numbered rules to one interval."""
-    baseline: Medians = {}
-    dropped = _dropped(p, history, load, baseline)
+def _signalled(
+    p: Parameters, i: LinkInterval, load: _Load, usual: Usual, dropped: bool, drop: str
+) -> tuple[Signal, int, str]:
+    """Return the signal of one interval by itself, the number of the rule that decided, and the reason."""
     util, share = load.util, load.share
     if util is not None and util < p.util_threshold:
-        why = f"physical port at {util:.4g} of its line rate, less than {p.util_threshold:g}"
-        return _Signalled(OK, 1, why, dropped, baseline)
+        return OK, 1, f"physical port at {util:.4g} of its line rate, less than {p.util_threshold:g}"
     if util is None or share is None:
-        holds, why = _suspected(p, history, i, load, dropped, baseline)
-        return _Signalled(SUSPECTED if holds else UNKNOWN, 6, why, dropped, baseline)
+        holds, why = _suspected(p, i, load, usual, dropped, drop)
+        return SUSPECTED if holds else UNKNOWN, 6, why
     if share < p.share_low:
-        why = f"own share {share:.4g} of the capacity, less than {p.share_low:g}"
-        return _Signalled(DEMAND_LIMITED, 2, why, dropped, baseline)
+        return DEMAND_LIMITED, 2, f"own share {share:.4g} of the capacity, less than {p.share_low:g}"
     if share > p.share_high:
-        why = f"own share {share:.4g} of the capacity, more than {p.share_high:g}"
-        return _Signalled(OK, 3, why, dropped, baseline)
+        return OK, 3, f"own share {share:.4g} of the capacity, more than {p.share_high:g}"
     why = f"own share {share:.4g} of the capacity, from {p.share_low:g} to {p.share_high:g}"
-    if not history:
-        return _Signalled(LIKELY, 4, f"{why}; no baseline yet", dropped, baseline)
-    holds, comparison = _capped(p, history, load, dropped, baseline)
-    return _Signalled(CAPPED if holds else OK, 5, f"{why}; {comparison}", dropped, baseline)
-
-
-def _dropped(p: Parameters, history: tuple[Sample, ...], load: _Load, baseline: Medians) -> bool:
-    """Return whether own bytes and own messages are down; a baseline of 0 cannot be undercut."""
-    own = baseline["own_bytes_s"] = _median(history, OWN_BYTES)
-    if not own or load.own_bytes_s > p.drop_ratio * own:
-        return False
-    msgs = baseline["own_msgs_s"] = _median(history, OWN_MSGS)
-    return msgs is not None and load.own_msgs_s <= p.drop_ratio * msgs
-
-
-def _drop(p: Parameters, load: _Load, dropped: bool, baseline: Medians) -> str:
-    why = f"own bytes at {_of(load.own_bytes_s, baseline['own_bytes_s'])}"
-    if "own_msgs_s" in baseline:
-        why = f"{why} and messages at {_of(load.own_msgs_s, baseline['own_msgs_s'])}"
-    return f"{why} of the baseline, {'' if dropped else 'not '}at most {p.drop_ratio:g}"
-
-
-def _capped(
-    p: Parameters, history: tuple[Sample, ...], load: _Load, dropped: bool, baseline: Medians
-) -> tuple[bool, str]:
-    """Apply rule 5: the link fell while the others rose."""
-    why = _drop(p, load, dropped, baseline)
+    if usual.own_bytes_s is None:
+        return LIKELY, 4, f"{why}; no baseline yet"
     if not dropped:
-        return False, why
-    others, usual = load.others_bytes_s, _median(history, OTHERS)
-    baseline["others_bytes_s"] = usual
-    if others is None or usual is None:
-        return True, f"{why}; others unknown in the baseline count as risen"
-    risen = others >= p.others_risen * usual
-    return risen, f"{why}; others at {_of(others, usual)} of theirs, {_least(risen)} {p.others_risen:g}"
+        return OK, 5, f"{why}; {drop}"
+    if load.others_bytes_s is None or usual.others_bytes_s is None:
+        return CAPPED, 5, f"{why}; {drop}; others unknown in the baseline count as risen"
+    risen = load.others_bytes_s >= p.others_risen * usual.others_bytes_s
+    others = f"others at {_of(load.others_bytes_s, usual.others_bytes_s)} of theirs, {least(risen)} {p.others_risen:g}"
+    return CAPPED if risen else OK, 5, f"{why}; {drop}; {others}"
 
 
-def _suspected(
-    p: Parameters, history: tuple[Sample, ...], i: LinkInterval, load: _Load, dropped: bool, baseline: Medians
-) -> tuple[bool, str]:
+def _drop(p: Parameters, load: _Load, usual: Usual) -> tuple[bool, str]:
+    """Return whether own bytes and own messages are down, and both in words; a baseline of 0 cannot be undercut."""
+    why = f"own bytes at {_of(load.own_bytes_s, usual.own_bytes_s)}"
+    dropped = bool(usual.own_bytes_s) and load.own_bytes_s <= p.drop_ratio * (usual.own_bytes_s or 0)
+    if dropped:
+        why = f"{why} and messages at {_of(load.own_msgs_s, usual.own_msgs_s)}"
+        dropped = usual.own_msgs_s is not None and load.own_msgs_s <= p.drop_ratio * usual.own_msgs_s
+    return dropped, f"{why} of the baseline, {'' if dropped else 'not '}at most {p.drop_ratio:g}"
+
+
+def _suspected(p: Parameters, i: LinkInterval, load: _Load, usual: Usual, dropped: bool, drop: str) -> tuple[bool, str]:
     """Apply rule 6: the share is unknown, the link fell, and its work is the same and still waiting.
 
     That nothing fell is no proof that nothing is capped: a link without a share is never OK.
@@ -421,25 +305,22 @@ def _suspected(
     inputs = {"physical load": load.phys_bytes_s, "line rate": i.line_bits_s, "capacity": i.capacity_pct}
     missing = [name for name, value in inputs.items() if value is None] or ["own share of an idle port"]
     lacking = " and ".join(filter(None, (", ".join(missing[:-1]), missing[-1])))
-    if not history:
+    if usual.own_bytes_s is None:
         return False, f"{lacking} unknown; no baseline yet"
-    why = f"{lacking} unknown; {_drop(p, load, dropped, baseline)}"
+    why = f"{lacking} unknown; {drop}"
     if not dropped:
         return False, why
-    message, usual = load.bytes_per_message, _median(history, MESSAGE)
-    baseline["bytes_per_message"] = usual
-    if message is None or not usual:
+    message = load.bytes_per_message
+    if message is None or not usual.bytes_per_message:
         return False, f"{why}; bytes a message unknown"
-    alike = abs(message / usual - 1) <= p.message_tolerance
+    alike = abs(message / usual.bytes_per_message - 1) <= p.message_tolerance
     within = f"{'' if alike else 'not '}within {p.message_tolerance:g}"
-    why = f"{why}; bytes a message at {_of(message, usual)} of theirs, {within} of it"
+    why = f"{why}; bytes a message at {_of(message, usual.bytes_per_message)} of theirs, {within} of it"
     if not alike:
         return False, why
-    jobs, usual = i.backlog_jobs, _median(history, BACKLOG)
-    baseline["backlog_jobs"] = usual
-    if jobs is not None and usual is not None:
-        kept = jobs >= p.backlog_kept * usual
-        return kept, f"{why}; {jobs:g} jobs, {_least(kept)} {p.backlog_kept:g} x {usual:g}"
+    if i.backlog_jobs is not None and usual.backlog_jobs is not None:
+        kept = i.backlog_jobs >= p.backlog_kept * usual.backlog_jobs
+        return kept, f"{why}; {i.backlog_jobs:g} jobs, {least(kept)} {p.backlog_kept:g} x {usual.backlog_jobs:g}"
     growing = [
         f"{name} grow by {rate:.4g}/s"
         for name, rate, over in (("drops", i.drops_s, p.drops_over_s), ("RNR NAKs", i.rnr_nak_s, p.rnr_nak_over_s))
@@ -449,9 +330,9 @@ def _suspected(
     return bool(growing), f"{why}; backlog unknown, {evidence}"
 
 
-def _leave(p: Parameters, load: _Load, baseline: Medians) -> str | None:
+def _leave(p: Parameters, load: _Load, usual: Usual) -> str | None:
     """Return the condition by which a raised state could be left, if any."""
-    own, util, share = baseline["own_bytes_s"], load.util, load.share
+    own, util, share = usual.own_bytes_s, load.util, load.share
     if share is not None and share > p.share_leave:
         return f"own share more than {p.share_leave:g}"
     if own is not None and load.own_bytes_s >= p.recover_ratio * own:
@@ -463,17 +344,14 @@ def _leave(p: Parameters, load: _Load, baseline: Medians) -> str | None:
     return None
 
 
-def _median(history: tuple[Sample, ...], column: int) -> float | None:
-    known = [value for sample in history if (value := sample[column]) is not None]
-    return median(known) if known else None
+def _baseline(history: tuple[tuple[float | None, ...], ...]) -> Usual:
+    """Return the median of each figure over the intervals in which it is known."""
+    known = ([value for value in values if value is not None] for values in zip(*history, strict=True))
+    return Usual(*[median(values) if values else None for values in known])
 
 
 def _of(value: float, usual: float | None) -> str:
     return f"{value / usual:.4g}" if usual else "?"
-
-
-def _least(holds: bool) -> str:
-    return "at least" if holds else "less than"
 
 
 RULE = Rule(
@@ -484,7 +362,6 @@ RULE = Rule(
     kind="link_type",
     alarms=(CAPPED,),
     parameters=Parameters,
-    columns=COLUMNS,
     made=LinkInterval,
     states=tuple(str(signal) for signal in Signal),
     start=LinkState(),

@@ -89,7 +89,7 @@ def judge(rule: Rule[Any, Any, Any], parameters: Any, series: Series, rows: Iter
     first = bisect_left(series.judged, min(pending), key=lambda judged: judged.ts_ms)
     kept, again = series.judged[:first], {judged.ts_ms: judged for judged in series.judged[first:]}
     state = series.judged[first].before if again else series.state
-    state = state or _SeriesState(rule.start.as_json())
+    state = state or _SeriesState(_stored(rule.start))
     newest_change = max(pending)
     judged: list[_Judged] = list(kept)
     verdicts = []
@@ -146,10 +146,14 @@ def _digest(values: Mapping[str, Any]) -> str:
 def _judge(
     rule: Rule[Any, Any, Any], parameters: Any, state: _SeriesState, ts_ms: int, row: Row
 ) -> tuple[_SeriesState, dict[str, Any]]:
-    place = SeriesPlace(type(rule.start).of_json(state.rule), state.shown, state.since_ms)
+    place = SeriesPlace(rule.state(state.rule), state.shown, state.since_ms)
     [(after, published)] = in_order(rule, parameters, place, [row])
-    # through JSON, so that a state compares equal whether or not it was stored
-    return _SeriesState(json.loads(json.dumps(after.rule.as_json())), after.shown, after.since_ms), published
+    return _SeriesState(_stored(after.rule), after.shown, after.since_ms), published
+
+
+def _stored(state: Any) -> dict[str, Any]:
+    """Return the state of a rule as JSON gives it back, so that it compares equal whether or not it was stored."""
+    return json.loads(json.dumps(state._asdict()))  # type: ignore[no-any-return]
 
 
 def _published(verdict: Verdict, interval: Any, ts_ms: int, n: int, since_ms: int, parameters: str) -> dict[str, Any]:

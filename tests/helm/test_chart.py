@@ -22,8 +22,8 @@ from counterflow.dashboards import alerting
 from counterflow.pipelines.jobs import all_jobs
 from counterflow.schemas import topics
 from helm import files
-from helm.examples import CHART, EXAMPLES, KUBERNETES, TRIAL, run, schema_location, template, values_of
 from tests.support import prometheus
+from tests.support.chart import CHART, EXAMPLES, KUBERNETES, TRIAL, run, schema_location, template, values_of
 from tests.support.command_line import parse
 
 Json = dict[str, Any]

@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from counterflow.cli import cli
 from counterflow.stack.settings import StackSettings
-from helm.examples import program
+from tests.support.chart import program
 from tests.support.command_line import parse
 
 REPOSITORY = Path(__file__).resolve().parents[2]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from helm.examples import KUBERNETES, TOOLS
+from tests.support.chart import KUBERNETES, TOOLS
 from tests.support.recordings import RECORDINGS
 
 REPOSITORY = Path(__file__).parents[2]

@@ -102,10 +102,8 @@ def framed(*rows: dict[str, object], dataset: str = "disk") -> bytes:
 def start(
     line: StackSettings, *options: str, url: str | None = None, log: int | IO[str] = subprocess.PIPE, **environment: str
 ) -> subprocess.Popen[str]:
-    password = line.secrets / "clickhouse-lander"
     return subprocess.Popen(
-        [sys.executable, "-m", "counterflow", "dev", "land",
-         "--clickhouse-url", url or line.clickhouse_url, "--password-file", str(password), *options],
+        [sys.executable, "-m", "counterflow", "dev", "land", "--clickhouse-url", url or line.clickhouse_url, *options],
         stderr=log, text=True, env={**os.environ, **line.environment, **environment},
     )  # fmt: skip
 

@@ -20,9 +20,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import BinaryIO
 
-from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject
+from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject, Unusable
 from counterflow.collectors.text.csv_rows import CsvRows, is_csv_of, read_items, utc
-from counterflow.collectors.text.numbers import Ambiguous, number_within
+from counterflow.collectors.text.numbers import number_within
 from counterflow.collectors.text.stamps import iso
 
 COLUMNS = ("time_utc", "drive", "mounts")
@@ -55,8 +55,8 @@ def _records(values: dict[str, str], rows: CsvRows) -> Iterator[Record | Reject]
         return
     try:
         mounts = number_within(values["mounts"], lambda: rows.points_group, whole=True)
-    except (Ambiguous, ValueError):
-        yield Reject(Reason.NOT_A_NUMBER, f"mounts: expected a number, found {values['mounts'][:40]!r}", "none")
+    except Unusable as error:
+        yield Reject(error.reason, f"mounts: {error}", "none")
         return
     if mounts is not None:
         counter = {"section": "TAPE", "instance": values["drive"], "counter": "mounts", "value": mounts}

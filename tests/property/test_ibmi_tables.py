@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterflow.collectors.formats.ibmi_tables import FORMAT, read_alone
-from counterflow.collectors.formats.ibmi_tables.export import Export, write
 from counterflow.collectors.records import Context, Item, Neighbour, Position, Record, singly
 from counterflow.collectors.text.numbers import number_of, numbers_of
+from tests.support.ibmi_export import Export, write
 
 BERLIN = ZoneInfo("Europe/Berlin")
 TIME = ("INTNUM", "DTETIM", "INTSEC", "DTECEN")

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterflow.collectors.formats import formats
-from counterflow.collectors.formats.omegamon_jsonl import MAX_TEXTS, STEP
+from counterflow.collectors.formats.omegamon_jsonl import MAX_TEXTS
 from counterflow.collectors.formats.omegamon_jsonl.known import INTRODUCED, PLACE
 from counterflow.collectors.records import Context, Item, Position, Record
+from counterflow.collectors.text.lines import STEP
 from tests.golden.cases import golden
 
 MAPPED = golden("omegamon_jsonl/columns_named_by_the_site").input

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
-
-import orjson
 
 from counterflow.pipelines.rules import Rule, Verdict, with_settings
 
@@ -45,7 +44,7 @@ class Replay:
         state, verdicts = self.rule.start, []
         for interval in intervals:
             if carried:
-                state = type(state).of_json(orjson.loads(orjson.dumps(state.as_json())))
+                state = self.rule.state(json.loads(json.dumps(state._asdict())))
             state, verdict = self.rule.judge(self.rule.parameters(), state, interval)
             verdicts.append(verdict)
         return verdicts

@@ -28,13 +28,13 @@ from counterflow.collectors.agent.publish import Published, publish_files
 from counterflow.collectors.agent.publisher import Publisher, Stopped
 from counterflow.collectors.agent.runner import Runner
 from counterflow.collectors.formats import formats, recognise
-from counterflow.collectors.formats.ibmi_tables.export import write
 from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Context, Item, Position, Record
 from counterflow.collectors.sources.polling.batch import Batch
 from counterflow.collectors.sources.wrapped import Content, contents
 from counterflow.schemas.definition import CHECKPOINTS
 from tests.golden.cases import golden
+from tests.support.ibmi_export import write
 from tests.support.memory_broker import KAFKA, Broker, Killed
 from tests.support.recordings import RECORDINGS
 

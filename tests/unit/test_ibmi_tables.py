@@ -15,7 +15,6 @@ import pytest
 
 from counterflow.collectors.formats.ibmi_tables import FORMAT
 from counterflow.collectors.formats.ibmi_tables.description import tables
-from counterflow.collectors.formats.ibmi_tables.export import columns, write
 from counterflow.collectors.formats.ibmi_tables.expression import parsed
 from counterflow.collectors.formats.ibmi_tables.known import FUNCTIONS
 from counterflow.collectors.formats.ibmi_tables.layout import layout
@@ -23,6 +22,7 @@ from counterflow.collectors.formats.ibmi_tables.rows import read_rows
 from counterflow.collectors.reading import beside
 from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject, Table, singly
 from counterflow.schemas.definition import datasets
+from tests.support.ibmi_export import columns, write
 
 BERLIN = ZoneInfo("Europe/Berlin")
 CONTEXT = Context("test", BERLIN, "SYSA")

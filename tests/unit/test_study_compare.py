@@ -506,15 +506,6 @@ def test_the_numbers_of_a_csv_are_unrounded() -> None:
     assert gcp["difference_pct"].startswith("-26.47")  # a number, whatever it begins with
 
 
-def test_markdown_takes_no_name_for_markup() -> None:
-    text = written.markdown(evil())
-    assert "<b>" not in text.replace("\\<b\\>", "")
-    assert "\x1b" not in text
-    table_lines = [line for line in text.splitlines() if line.startswith("|")]
-    assert {line.replace("\\|", "").count("|") for line in table_lines if "cores" in line} <= {8, 9, 10, 11}
-    assert all(line.endswith("|") for line in table_lines)
-
-
 TEXTS = {"engine_type", "cpu_base", "workload", "run_id", "unit_of_work", "operation", "final", "command"}
 TEXTS |= {"subsystem", "rate_basis", "basis", "component", "queue"}
 NUMBER = st.none() | st.just(0.0) | st.floats(1e-6, 1e12)
@@ -552,6 +543,5 @@ def test_a_figure_has_a_value_or_a_reason(data: st.DataObject) -> None:
             if figure.low is not None and figure.value is not None and figure.high is not None:
                 slack = 1e-9 * max(1.0, abs(figure.high))
                 assert figure.low - slack <= figure.value <= figure.high + slack
-        written.markdown(compared)
         written.as_csv(compared)
         written.as_dict(compared)

@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterflow.analysis.studies.mirror import Mix, Plan, distance_us, study
-from counterflow.analysis.studies.mirror_jobs import JOBS
 from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
 
@@ -23,7 +22,8 @@ ROW = {"ts": "2026-03-01T00:15:00Z", "interval_s": 900, "system": "o'p [b]", "gr
 PREDICTED = {
     *("response_ms", "throughput_per_s", "source_processors", "target_processors"),
     *("source_busy_pct", "target_busy_pct"),
-    *JOBS,
+    *("jobs_needed", "both_active_jobs", "both_active_throughput_per_s", "both_active_response_ms"),
+    *("both_active_busy_pct", "source_cores", "target_cores", "both_active_cores"),
 }
 WORK = ("--units-per-s", "100", "--response-ms", "50", "--busy-pct", "40", "--cores", "4", "--jobs", "20")
 

@@ -41,11 +41,12 @@ def figures_of(window: dict[str, Any], change: str) -> dict[str, dict[str, Any]]
     return {figure["name"]: figure for figure in window["figures"] if figure["change"] == change}
 
 
-def test_the_page_has_the_error_table() -> None:
+def test_the_page_counts_what_lies_within_and_states_the_errors_of_the_elapsed_time() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    assert log_path_backtest.markdown() in page
     steps = log_path_backtest.steps()
     assert f"{sum(step.is_within for step in steps)} of {len(steps)} figures lie within" in page
+    errors = [f"{step.error_pct:+.0f} %".replace("-", "\N{MINUS SIGN}") for step in steps if step.name == "elapsed_h"]
+    assert f"Elapsed time errs by {', '.join(errors[:-1])} and {errors[-1]}" in page
 
 
 def test_the_chain_of_the_report_by_hand() -> None:

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any, BinaryIO
 
-from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject, Unusable
 from counterflow.collectors.text.codepages import text
 from counterflow.collectors.text.settings import changes
-from counterflow.collectors.text.zos_listings import Listing, Place, UnplacedError, iso, listings, located
+from counterflow.collectors.text.stamps import AMBIGUOUS, iso
+from counterflow.collectors.text.zos_listings import Listing, Place, listings, located
 
 SECTION = "DISPLAY LOG"
 
@@ -76,15 +77,7 @@ class Db2DisplayLog:
         position = position or Position(0, 0)
         state = DisplayLogState(**position.state)
         found = None
-        for found in listings(
-            stream,
-            position.byte_offset,
-            position.line,
-            Place(*state.sample_line),
-            begins=lambda body: _BEGINS.search(body) is not None,
-            ends=lambda body: _ENDS.search(body) is not None,
-            complete=context.complete,
-        ):
+        for found in listings(stream, position, Place(*state.sample_line), _BEGINS, _ENDS, complete=context.complete):
             yield from _items(found.listing, state, context)
             state.sample_line = list(found.place)
             yield Position(found.end, found.lines, asdict(state))
@@ -97,7 +90,7 @@ def _items(listing: Listing, state: DisplayLogState, context: Context) -> Iterat
     try:
         system, instant, ambiguous = located(listing.place, context, state.after)
         subsystem = _subsystem(listing)
-    except UnplacedError as error:
+    except Unusable as error:
         yield Reject(error.reason, str(error), "none", first.number, first.offset, SECTION, raw=listing.raw)
         return
     ts = state.after = iso(instant)
@@ -111,8 +104,7 @@ def _items(listing: Listing, state: DisplayLogState, context: Context) -> Iterat
         return
     state.seen[known] = ts
     if ambiguous:
-        detail = "the clock shows this hour twice and no earlier listing decides: read as the first"
-        yield note(Reason.CLOCK_CHANGE, detail, "all")
+        yield note(Reason.CLOCK_CHANGE, AMBIGUOUS, "all")
     log = Log()
     line_id = _LINE_ID.search(listing.rows[0][0].rstrip())
     for body, line in listing.rows[1:]:
@@ -152,7 +144,7 @@ def _subsystem(listing: Listing) -> str:
 
     Raises
     ------
-    UnplacedError : neither names one.
+    Unusable : neither names one.
     """
     if listing.place.subsystem is not None:
         return listing.place.subsystem
@@ -160,7 +152,7 @@ def _subsystem(listing: Listing) -> str:
     named = _SUBSYSTEM.fullmatch((begin and begin["prefix"]) or "")
     if named is None:
         detail = "nothing names the subsystem: expected -DBP1 behind DSNJ370I, or SUBSYSTEM= behind SAMPLE_TIME"
-        raise UnplacedError(Reason.BAD_HEADER, detail)
+        raise Unusable(Reason.BAD_HEADER, detail)
     return named[1]
 
 

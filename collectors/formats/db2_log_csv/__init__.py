@@ -11,16 +11,17 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC
-from typing import Any, BinaryIO, Literal
+from typing import BinaryIO
 
-from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject, placed
+from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject, Unusable
 from counterflow.collectors.text.cells import is_empty, is_null, points_may_group
 from counterflow.collectors.text.codepages import text
 from counterflow.collectors.text.csv_rows import first_lines
-from counterflow.collectors.text.lines import Line, read_lines
-from counterflow.collectors.text.numbers import Ambiguous, number_within
-from counterflow.collectors.text.running_counts import NotLaterError, Sample, beside
-from counterflow.collectors.text.zos_listings import iso, iso_instant
+from counterflow.collectors.text.lines import Line, read_items
+from counterflow.collectors.text.numbers import number_within
+from counterflow.collectors.text.running_counts import Sample, beside
+from counterflow.collectors.text.settings import changes
+from counterflow.collectors.text.stamps import iso, stated
 
 SOURCE = "db2_log_csv"
 
@@ -49,7 +50,6 @@ _CUMULATIVE = ("QJSTWRW", "QJSTWRNW", "QJSTWRF", "QJSTLSUS")
 _NOT_SHOWN = ("N/A", "N/C", "N/P")
 _SEPARATORS = ",;\t"
 _BLANK = b" \t\r\x00\x1a"
-LINES_A_POSITION = 1000
 
 
 @dataclass
@@ -59,11 +59,7 @@ class LogCsvState:
     columns: list[str] = field(default_factory=list)
     separator: str = ","
     samples: dict[str, Sample] = field(default_factory=dict)
-    config: dict[str, str] = field(default_factory=dict)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return a copy of the values; samples are replaced, never changed in place."""
-        return {**vars(self), "samples": dict(self.samples), "config": dict(self.config)}
+    config: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
 class Db2LogCsv:
@@ -74,27 +70,15 @@ class Db2LogCsv:
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
         """Yield a record per row, with running counts beside those of the same member's preceding row."""
-        position = position or Position(0, 0)
-        state = LogCsvState(**position.state)
-        last: Line | None = None
-        for line in read_lines(stream, position.byte_offset, position.line):
-            if line.fault is Reason.CUT_LINE and not context.complete:
-                break  # the rest of it is still to be written
-            last = line
-            if line.data.strip(_BLANK):
-                yield from (placed(item, line.number, line.offset) for item in _line(line, state, context))
-            if line.number % LINES_A_POSITION == 0:
-                yield Position(line.end, line.number, state.as_dict())
-        if last is not None:
-            yield Position(last.end, last.number, state.as_dict())
-        elif context.complete and position.byte_offset == 0:
-            yield Reject(Reason.EMPTY_FILE, "the file is empty", "none")
+        return read_items(stream, position, context, LogCsvState, _line)
 
 
 def _line(line: Line, state: LogCsvState, context: Context) -> Iterator[Item]:
     written = text(line.data)
+    if not line.data.strip(_BLANK):
+        return
     if line.fault is Reason.LINE_TOO_LONG:
-        yield _refused(line, line.fault, "the line is longer than any row")
+        yield Reject(line.fault, "the line is longer than any row", "none")
         return
     if (header := _header(written)) is not None:
         state.columns, state.separator = header
@@ -103,60 +87,58 @@ def _line(line: Line, state: LogCsvState, context: Context) -> Iterator[Item]:
         if is_empty(written):
             return
         detail = f"expected a header with {TIME}, {SYSTEM}, {SUBSYSTEM} and counters such as QJSTCIWR before the rows"
-        yield _refused(line, Reason.NO_HEADER, detail)
+        yield Reject(Reason.NO_HEADER, detail, "none")
         return
     cells = _cells(written, state.separator)
     if len(cells) != len(state.columns):
         reason = line.fault or Reason.FIELD_COUNT
-        yield _refused(line, reason, f"{len(cells)} values for {len(state.columns)} columns")
+        yield Reject(reason, f"{len(cells)} values for {len(state.columns)} columns", "none")
         return
     if line.fault is Reason.CUT_LINE:
         if state.columns[-1] in (TIME, SYSTEM, SUBSYSTEM):
-            yield _refused(line, line.fault, f"the file ends within {state.columns[-1]}")
+            yield Reject(line.fault, f"the file ends within {state.columns[-1]}", "none")
             return
         cells[-1] = ""
         detail = f"the last line has no line end: {state.columns[-1]} may be cut and is left out"
-        yield Reject(line.fault, detail, "part", line.number, line.offset)
-    yield from _row(dict(zip(state.columns, cells, strict=True)), line, state, context)
+        yield Reject(line.fault, detail, "part")
+    yield from _row(dict(zip(state.columns, cells, strict=True)), state, context)
 
 
-def _row(cells: Mapping[str, str], line: Line, state: LogCsvState, context: Context) -> Iterator[Item]:
+def _row(cells: Mapping[str, str], state: LogCsvState, context: Context) -> Iterator[Item]:
     system, subsystem = context.system or cells[SYSTEM], cells[SUBSYSTEM]
     if not system or not subsystem:
-        yield _refused(line, Reason.BAD_HEADER, f"expected {SYSTEM} and {SUBSYSTEM}, found {system!r}, {subsystem!r}")
+        yield Reject(Reason.BAD_HEADER, f"expected {SYSTEM} and {SUBSYSTEM}, found {system!r}, {subsystem!r}", "none")
         return
-    now = iso_instant(cells[TIME], UTC)
+    now = stated(cells[TIME], UTC)
     if now is None:
         reason = Reason.STAMP_INVALID if cells[TIME] else Reason.STAMP_MISSING
         detail = f"expected {TIME} as 2025-11-21T01:00:00Z, found `{cells[TIME]:.40}`"
-        yield _refused(line, reason, detail, system)
+        yield Reject(reason, detail, "none", system=system)
         return
     ts = iso(now)
     numbers: dict[str, float] = {}
     for name in (*COUNTS, *GAUGES):
         try:
-            problem, value = _number(cells.get(name, ""), name, state.separator)
-        except Ambiguous as either:
-            yield _noted(line, Reason.NOT_A_NUMBER, f"{name}: {either}", "part", system, ts)
+            value = _number(cells.get(name, ""), name, state.separator)
+        except Unusable as error:
+            yield Reject(error.reason, f"{name}: {error}", "part", system=system, ts=ts)
             continue
-        if problem is not None:
-            yield _noted(line, problem, f"{name}: `{cells[name]:.40}`", "part", system, ts)
-        elif value is not None:
+        if value is not None:
             numbers[name] = value
     counts = {COUNTS[name]: value for name, value in numbers.items() if name in COUNTS}
     known = f"{system} {subsystem}"
     try:
         found = beside(state.samples.get(known), now, counts)
-    except NotLaterError as error:
-        yield _refused(line, error.reason, f"{subsystem}: {error}", system, ts)
+    except Unusable as error:
+        yield Reject(error.reason, f"{subsystem}: {error}", "none", system=system, ts=ts)
         return
     state.samples[known] = found.sample
     if found.reason is not None:
-        yield _noted(line, found.reason, f"{subsystem}: {found.detail}", "all", system, ts)
+        yield Reject(found.reason, f"{subsystem}: {found.detail}", "all", system=system, ts=ts)
     texts = {name: cells[name] for name in TEXTS if cells.get(name)}
     if texts.get("log_path", PATHS[0]) not in PATHS:
         detail = f"log_path: expected {' or '.join(PATHS)}, found `{texts.pop('log_path'):.40}`"
-        yield _noted(line, Reason.OUT_OF_RANGE, detail, "part", system, ts)
+        yield Reject(Reason.OUT_OF_RANGE, detail, "part", system=system, ts=ts)
     gauges = {name: numbers[name] for name in GAUGES if name in numbers}
     envelope: Fields = {"ts": ts, "system": system, "source": SOURCE}
     if "interval_s" in found.fields:
@@ -169,43 +151,38 @@ def _row(cells: Mapping[str, str], line: Line, state: LogCsvState, context: Cont
 
 def _further(cells: Mapping[str, str], subsystem: str, envelope: Fields, state: LogCsvState) -> Iterator[Record]:
     """Yield the values that no column of db_log holds: numbers as counters, texts as settings where they changed."""
+    texts = {}
     for name, cell in cells.items():
         if name in _KNOWN or not name or not cell:
             continue
-        common = {**envelope, "section": SOURCE}
         try:
             value = float(cell)
         except ValueError:
             value = math.nan
         if math.isfinite(value):
             kind = {"kind": "cumulative"} if name in _CUMULATIVE else {}
-            yield Record("counter", {**common, "instance": subsystem, "counter": name, "value": value, **kind})
-        elif state.config.get(known := f"{envelope['system']} {subsystem} {name}") != cell:
-            state.config[known] = cell
-            yield Record("config", {**envelope, "section": SOURCE, "item": subsystem, "name": name, "value": cell})
+            common = {**envelope, "section": SOURCE, "instance": subsystem}
+            yield Record("counter", {**common, "counter": name, "value": value, **kind})
+        else:
+            texts[name] = cell
+    published = state.config.setdefault(f"{envelope['system']} {subsystem}", {})
+    yield from changes(published, texts, envelope, SOURCE, subsystem)
 
 
-def _number(cell: str, name: str, between: str) -> tuple[Reason | None, float | None]:
-    """Return why a cell is refused, and its figure; both are None where the figure is missing.
-
-    `between` separates the cells.
+def _number(cell: str, name: str, between: str) -> float | None:
+    """Return the figure of a cell, None where it is missing; `between` separates the cells.
 
     Raises
     ------
-    Ambiguous : a comma or a point separates thousands or decimals.
+    Unusable : it is no number, or out of range.
     """
     whole = name in COUNTS and not name.endswith("_us")
-    try:
-        value = number_within(cell, lambda: None if points_may_group(between) else False, whole=whole)
-    except Ambiguous:
-        raise
-    except ValueError:
-        return Reason.NOT_A_NUMBER, None
+    value = number_within(cell, lambda: None if points_may_group(between) else False, whole=whole)
     if value is None:
-        return None, None
+        return None
     if value < 0 or (name == "zhl_sync_pct" and value > 100) or (name == "copies" and value == 0):
-        return Reason.OUT_OF_RANGE, None
-    return None, value
+        raise Unusable(Reason.OUT_OF_RANGE, f"`{cell:.40}`")
+    return value
 
 
 def _header(written: str) -> tuple[list[str], str] | None:
@@ -227,14 +204,6 @@ def _cells(written: str, separator: str) -> list[str]:
         return ["" if is_null(cell) or cell.strip() in _NOT_SHOWN else cell.strip() for cell in cells]
     except csv.Error:
         return [written]
-
-
-def _refused(line: Line, reason: Reason, detail: str, system: str | None = None, ts: str | None = None) -> Reject:
-    return Reject(reason, detail, "none", line.number, line.offset, None, None, system, ts, line.raw)
-
-
-def _noted(line: Line, reason: Reason, detail: str, kept: Literal["all", "part"], system: str, ts: str) -> Reject:
-    return Reject(reason, detail, kept, line.number, line.offset, None, None, system, ts)
 
 
 FORMAT = Db2LogCsv()

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from counterflow.collectors.formats.hmc_feed import names
-from counterflow.collectors.records import Context, Fields, Item, Reason, Record, Reject
-from counterflow.collectors.text.documents import Unusable
+from counterflow.collectors.records import Context, Fields, Item, Reason, Record, Reject, Unusable
 from counterflow.collectors.text.settings import changes
 from counterflow.collectors.text.stamps import iso, stated
 from counterflow.collectors.text.trees import mapping, mappings

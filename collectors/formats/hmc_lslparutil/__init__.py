@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from copy import deepcopy
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta, tzinfo
 from typing import Any, BinaryIO
 
-from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject, placed
+from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
 from counterflow.collectors.text.attributes import Attributes, are_names, attributes, cells, those_set
 from counterflow.collectors.text.codepages import text
+from counterflow.collectors.text.configured_name import kept_apart, name_of
 from counterflow.collectors.text.dates import local_time
 from counterflow.collectors.text.keys import Times, is_new
-from counterflow.collectors.text.lines import Line, read_lines
+from counterflow.collectors.text.lines import Line, read_items
 from counterflow.collectors.text.periods import gap, is_gap
 from counterflow.collectors.text.settings import changes
 from counterflow.collectors.text.spans import Spans, joined
@@ -30,8 +30,6 @@ OF_TIME = "time_cycles"
 TIME_CYCLES_PER_S = 512_000_000
 """The time base of POWER. It decides only between two readings of a time; the figures do not depend on it."""
 CYCLES = ("entitled_cycles", "capped_cycles", "uncapped_cycles")
-STEP = 1000
-"""Lines from one position to the next: each position holds a copy of the state."""
 
 _CYCLES = re.compile(r"[0-9]{1,18}")
 _NEEDED = {TIME, SYSTEM, OF_TIME, *CYCLES}
@@ -75,23 +73,7 @@ class HmcLslparutil:
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
         """Yield the records of every line; a last line without a line end is read only where the data is complete."""
-        begun = position or Position(0, 0)
-        state = LparutilState(**deepcopy(begun.state))
-        end, number = begun.byte_offset, begun.line
-        for line in read_lines(stream, end, number):
-            if line.fault is Reason.CUT_LINE and not context.complete:
-                break
-            if number % STEP == 0 and end > begun.byte_offset:
-                yield Position(end, number, deepcopy(asdict(state)))
-            for item in _items(line, state, context):
-                if isinstance(item, Reject):
-                    item.raw = line.raw if item.kept == "none" else b""
-                yield placed(item, line.number, line.offset)
-            end, number = line.end, line.number
-        if end > begun.byte_offset:
-            yield Position(end, number, deepcopy(asdict(state)))
-        elif end == 0 and context.complete:
-            yield Reject(Reason.EMPTY_FILE, "the file is empty", "none")
+        return read_items(stream, position, context, LparutilState, _items)
 
 
 def _items(line: Line, state: LparutilState, context: Context) -> Iterator[Item]:
@@ -115,7 +97,7 @@ def _row(found: Attributes, state: LparutilState, context: Context) -> Iterator[
     if context.system is not None:
         partition = partition or found.get(ID) or state.named
         state.named = state.named or partition
-        system = context.system if partition == state.named else partition
+        system = name_of(partition, state.named, context.system)
     if system is None:
         yield Reject(Reason.BAD_HEADER, f"expected {SYSTEM}, or --system", "none")
         return
@@ -127,9 +109,8 @@ def _row(found: Attributes, state: LparutilState, context: Context) -> Iterator[
         return
     key, counts = partition or "", _counts(found)
     instant = _instant(local, context.zone, counts, state.samples.get(key))
-    if context.system is not None and partition != state.named and key not in state.config:
-        detail = f"`{context.system}` names {state.named}; {system} is another partition, kept under its own name"
-        yield Reject(Reason.RESTARTED, detail, "all")
+    if key not in state.config and (note := kept_apart(partition, state.named, context.system)):
+        yield note
     envelope: Fields = {"ts": iso(instant), "system": system, "source": HmcLslparutil.name}
     settings = {name: value for name, value in found.items() if not _NOT_SETTINGS.fullmatch(name)}
     yield from changes(state.config.setdefault(key, {}), settings, envelope, "partition", "")

@@ -10,7 +10,8 @@ from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from counterflow.collectors.records import Fields
+from counterflow.collectors.records import Fields, Reason
+from counterflow.collectors.text.refused import RefusedFigures
 from counterflow.collectors.text.trees import mappings, number
 
 UNITS = (
@@ -31,7 +32,7 @@ class Averages:
     """Reads the averages of a document, which stand at `place` of each array; `refused` names what is no figure."""
 
     place: int
-    refused: list[str] = field(default_factory=list)
+    refused: RefusedFigures = field(default_factory=RefusedFigures)
 
     def of(self, owner: str, holder: Mapping[str, Any], name: str) -> float | None:
         """Return the average of a figure; None where it is missing, or refused."""
@@ -42,7 +43,7 @@ class Averages:
             value = value[self.place] if self.place < len(value) else None
         figure = number(value)
         if figure is None or figure < 0:
-            self.refused.append(f"{owner}.{name}: {holder[name]!r:.60}")
+            self.refused.add(Reason.OUT_OF_RANGE, f"{owner}.{name}: {holder[name]!r:.60}")
             return None
         return figure
 

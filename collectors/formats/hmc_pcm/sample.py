@@ -16,8 +16,9 @@ from typing import Any, NamedTuple
 
 from counterflow.collectors.formats.hmc_pcm import partition, ports
 from counterflow.collectors.formats.hmc_pcm.figures import Averages
-from counterflow.collectors.records import Context, Fields, Item, Reason, Record, Reject
-from counterflow.collectors.text.documents import Unusable
+from counterflow.collectors.records import Context, Fields, Item, Reason, Record, Reject, Unusable
+from counterflow.collectors.text.configured_name import kept_apart, name_of
+from counterflow.collectors.text.refused import RefusedFigures
 from counterflow.collectors.text.settings import changes
 from counterflow.collectors.text.spans import Samples, Spans
 from counterflow.collectors.text.stamps import iso, stated
@@ -47,7 +48,8 @@ class _System(NamedTuple):
     """A partition, VIOS or managed system of a sample.
 
     `rows` are its rows by dataset, but for ports and counters; `counted` the part of the sample whose other figures are
-    counters. `source` sets its manifest apart from that of another document with the same times.
+    counters. `source` sets its manifest apart from that of another document with the same times. `note` reports that it
+    is not the one that the configured name stands for.
     """
 
     key: str
@@ -57,6 +59,7 @@ class _System(NamedTuple):
     rows: Iterable[tuple[str, Fields]] = ()
     settings: Mapping[str, str] = {}
     source: str = SOURCE
+    note: Reject | None = None
 
 
 def items(tree: Any, state: PcmState, context: Context) -> Iterator[Item]:
@@ -125,6 +128,8 @@ def _sample(
             yield Reject(Reason.BAD_HEADER, f"expected a name of {system.key}", "none", ts=ts)
             continue
         known = state.seen.get(system.key, [])
+        if system.note is not None and not known and system.key not in read:
+            yield system.note
         if not read.setdefault(system.key, Samples(known, system.name)).is_new(instant, seconds):
             continue
         yield from _records(system, system.name, info, ts, seconds, averages, state)
@@ -142,7 +147,7 @@ def _records(
     """Yield the records of one system of a sample."""
     envelope: Fields = {"ts": ts, "system": name, "source": SOURCE}
     measured = {**envelope, "interval_s": seconds}
-    averages.refused.clear()
+    averages.refused = RefusedFigures()
     rows: Counter[str] = Counter() if system.ports is None else Counter(link=0)
     mtms = {"mtms": str(info.get("mtms"))}
     found: list[Iterable[tuple[str, Fields]]] = [system.rows]
@@ -163,9 +168,9 @@ def _records(
         rows[dataset] += 1
     for dataset, count in rows.items():
         yield Record("manifest", {**measured, "source": system.source, "counted": dataset, "row_count": count})
-    if averages.refused:
-        shown = "; ".join(averages.refused[:20])
-        yield Reject(Reason.OUT_OF_RANGE, f"{len(averages.refused)} figures: {shown}", "part", system=name, ts=ts)
+    for reject in averages.refused.rejects():
+        reject.system, reject.ts = name, ts
+        yield reject
 
 
 def _systems(
@@ -189,10 +194,9 @@ def _systems(
     for kind in ("lparsUtil", "viosUtil"):
         for one in mappings(sample.get(kind)):
             listed = isinstance(mapping(one.get("network")).get("sriovLogicalPorts"), list)
-            name = _name(one)
-            if context.system and name:
-                state.named = state.named or name
-                name = context.system if name == state.named else name
+            written = _name(one)
+            state.named = state.named or written
+            name = written and name_of(written, state.named, context.system)
             yield _System(
                 f"partition {name or one.get('uuid') or one.get('id')}",
                 name,
@@ -200,6 +204,7 @@ def _systems(
                 [*ports.logical(one, info)] if listed else None,
                 partition.rows(one, averages),
                 partition.settings(one),
+                note=kept_apart(written, state.named, context.system),
             )
 
 

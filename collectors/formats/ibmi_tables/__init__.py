@@ -21,8 +21,7 @@ from counterflow.collectors.formats.ibmi_tables.description import Description, 
 from counterflow.collectors.formats.ibmi_tables.headers import no_header, recognise, table_of, without_header
 from counterflow.collectors.formats.ibmi_tables.layout import canonical
 from counterflow.collectors.formats.ibmi_tables.rows import Items, Reader, read_rows
-from counterflow.collectors.formats.ibmi_tables.values import Unusable
-from counterflow.collectors.records import Context, Item, Neighbour, Position, Reason, Reject, resumable
+from counterflow.collectors.records import Context, Item, Neighbour, Position, Reason, Reject, Unusable, resumable
 from counterflow.collectors.text.cells import is_empty, points_may_group, separator, split
 from counterflow.collectors.text.codepages import decode, has_ebcdic
 from counterflow.collectors.text.csv_rows import first_lines, points_group

@@ -13,8 +13,8 @@ from typing import Any
 from counterflow.collectors.formats.ibmi_tables.description import tables
 from counterflow.collectors.formats.ibmi_tables.layout import canonical
 from counterflow.collectors.formats.ibmi_tables.times import stamp
-from counterflow.collectors.formats.ibmi_tables.values import SOURCE, Unusable, system, text_of
-from counterflow.collectors.records import Context, Fields, Reason, Record, Reject
+from counterflow.collectors.formats.ibmi_tables.values import SOURCE, system, text_of
+from counterflow.collectors.records import Context, Fields, Reason, Record, Reject, Unusable
 from counterflow.collectors.text.numbers import number_of
 from counterflow.collectors.text.stamps import iso
 
@@ -45,7 +45,7 @@ def read_collection(
     found = canonical(tables()[table], columns)
     needed = [field for field in tables()[table].fields if field not in ("GRES", "JWTNUM")]
     if missing := [field for field in needed if field not in found]:
-        raise Unusable(f"expected the columns {', '.join(needed)}, found no {', '.join(missing)}")
+        raise Unusable(Reason.BAD_HEADER, f"expected the columns {', '.join(needed)}, found no {', '.join(missing)}")
     places = [found.index(field) for field in needed]
     kept: list[list[str]] = []
     for row in rows:

@@ -18,8 +18,7 @@ from counterflow.collectors.formats.ibmi_tables.description import (
     label,
     tables,
 )
-from counterflow.collectors.formats.ibmi_tables.values import Unusable
-from counterflow.collectors.records import Reason
+from counterflow.collectors.records import Reason, Unusable
 from counterflow.collectors.text.cells import SEPARATORS, separator, split
 from counterflow.collectors.text.csv_rows import first_lines
 
@@ -90,22 +89,24 @@ def no_header(cells: Sequence[str], file: str) -> Unusable:
     if len(alike := _decided(headed, cells) if (headed := _headed_by(cells)) else []) > 1:
         fits = " and ".join(table.table for table in alike)
         detail = f"the columns are those of {fits} alike: name the file after its table, as {alike[0].table}.csv"
-        return Unusable(detail)
+        return Unusable(Reason.BAD_HEADER, detail)
     found = ", ".join(cells[:8])[:200]
     way_out = "export with ADDCOLNAM(*SQL), or write the names of the columns into a first line"
     if _is_header(cells):
         table = table_in(file)
         columns = {cell.strip().upper() for cell in cells} - set(TIME_FIELDS)
         if lacks := incomplete(columns, table, len(columns) / 2):
-            return Unusable(f"expected the columns of a table, found {lacks}")
+            return Unusable(Reason.BAD_HEADER, f"expected the columns of a table, found {lacks}")
         known = description(table or "")
         which = f", {', '.join(known.recognised_by)} among them" if known else ""
         hint = f"export with column names: {NAMES}" if table else _UNNAMED
-        return Unusable(f"expected the columns of {table or 'a table of IBM i'}{which}, found {found}: {hint}")
+        return Unusable(
+            Reason.BAD_HEADER, f"expected the columns of {table or 'a table of IBM i'}{which}, found {found}: {hint}"
+        )
     if _BEGINNING.match(",".join(cells)):
         detail = f"expected a header, found a row of {len(cells)} columns, whose order was not published: {way_out}"
-        return Unusable(detail, Reason.NO_HEADER)
-    return Unusable(f"expected the names of columns of a table of IBM i, found {found!r}: {way_out}")
+        return Unusable(Reason.NO_HEADER, detail)
+    return Unusable(Reason.BAD_HEADER, f"expected the names of columns of a table of IBM i, found {found!r}: {way_out}")
 
 
 def incomplete(names: Set[str], table: str | None = None, least: float = 2) -> str | None:

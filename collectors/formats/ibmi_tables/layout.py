@@ -33,7 +33,7 @@ from counterflow.collectors.formats.ibmi_tables.expression import (
 )
 from counterflow.collectors.formats.ibmi_tables.filling import Filling, fillings
 from counterflow.collectors.formats.ibmi_tables.known import FUNCTIONS, Known
-from counterflow.collectors.formats.ibmi_tables.values import Unusable
+from counterflow.collectors.records import Reason, Unusable
 from counterflow.schemas.definition import datasets
 
 _NULL_TEXT = re.compile(rb'" *(?:-|[Nn][Uu][Ll][Ll]) *"')
@@ -158,7 +158,9 @@ def layout(table_name: str, columns: tuple[str, ...], named: tuple[tuple[str, st
     present = {*texts, *of_form["binary"], *numbers, "INTSEC"}
     instance = within(parsed(table.instance, FUNCTIONS), present)
     if instance is None:
-        raise Unusable(f"expected the columns of {table.instance}, which distinguish the rows of {table.table}")
+        raise Unusable(
+            Reason.BAD_HEADER, f"expected the columns of {table.instance}, which distinguish the rows of {table.table}"
+        )
     used = {*fields(parsed(table.instance, FUNCTIONS)), *sites.values()}
     found = fillings(table, present, sites, used)
     described = tuple(table.fields.get(name, Described(type="number")) for name in numbers)

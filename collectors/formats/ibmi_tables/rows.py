@@ -17,11 +17,11 @@ from counterflow.collectors.formats.ibmi_tables.expression import Column, fields
 from counterflow.collectors.formats.ibmi_tables.known import YES, Known
 from counterflow.collectors.formats.ibmi_tables.layout import COUNTER, Layout, Row, canonical, layout
 from counterflow.collectors.formats.ibmi_tables.times import Stamp, stamp
-from counterflow.collectors.formats.ibmi_tables.values import SOURCE, Unusable, system, text_of
-from counterflow.collectors.records import Context, Fields, Reason, Record, Reject, Table
-from counterflow.collectors.text.numbers import EITHER_POINT, Ambiguous, number_of, number_within, numbers_of
-from counterflow.collectors.text.running_counts import Beside, NotLaterError, beside
-from counterflow.collectors.text.stamps import iso
+from counterflow.collectors.formats.ibmi_tables.values import SOURCE, system, text_of
+from counterflow.collectors.records import Context, Fields, Reason, Record, Reject, Table, Unusable
+from counterflow.collectors.text.numbers import EITHER_POINT, number_of, number_within, numbers_of
+from counterflow.collectors.text.running_counts import Beside, beside
+from counterflow.collectors.text.stamps import AMBIGUOUS, iso
 
 _FORGET = timedelta(hours=1)
 """An instance whose running counts were not seen for this long begins anew."""
@@ -129,7 +129,7 @@ class Reader:
         Unusable : the table is unknown, lacks a column that names its instances, or nothing names the system.
         """
         if description(table) is None:
-            raise Unusable(f"expected one of the tables {', '.join(tables())}, found {table}")
+            raise Unusable(Reason.BAD_HEADER, f"expected one of the tables {', '.join(tables())}, found {table}")
         self._system = system(context)
         found = _for_update(table, columns)
         named = {**({FOR_UPDATE: found[0]} if len(found) == 1 else {}), **dict(context.columns)}
@@ -325,8 +325,7 @@ class Reader:
             detail = f"the interval before is of {before}: members are mixed, or the clock went back"
             items.append(self._reject(Reason.CLOCK_CHANGE, detail, "all"))
         if found.ambiguous:
-            detail = "the clock shows this hour twice and no earlier interval decides: read as the first"
-            items.append(self._reject(Reason.CLOCK_CHANGE, detail, "all"))
+            items.append(self._reject(Reason.CLOCK_CHANGE, AMBIGUOUS, "all"))
         noted: list[str] = self._state.setdefault("without", []) if self._without else []
         if self._without and self.layout.table.table not in noted:
             noted.append(self.layout.table.table)
@@ -638,10 +637,8 @@ class Reader:
             number: float | None = None
             try:
                 number = number_within(value, points_group, whole=described.whole)
-            except Ambiguous as either:
-                refused.setdefault(Reason.NOT_A_NUMBER, []).append(f"{name}: {either}")
-            except ValueError:
-                refused.setdefault(Reason.NOT_A_NUMBER, []).append(f"{name}: {str(value)[:40]!r}")
+            except Unusable as error:
+                refused.setdefault(error.reason, []).append(f"{name}: {error}")
             if number is not None and described.overflow is not None and number >= described.overflow:
                 if number > described.overflow:
                     refused.setdefault(Reason.OUT_OF_RANGE, []).append(f"{name}: {number:g}")
@@ -661,7 +658,7 @@ class Reader:
         known = memory.get(instance)
         try:
             found = beside(known, instant, now)
-        except NotLaterError as error:
+        except Unusable as error:
             anew = beside(None, instant, now).sample
             found = Beside({}, anew, reason=Reason.RESTARTED, detail=str(error))
         for name in filled.difference:

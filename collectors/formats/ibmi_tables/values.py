@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from counterflow.collectors.records import Context, Reason
+from counterflow.collectors.records import Context, Reason, Unusable
 from counterflow.collectors.text.cells import is_null
 
 SOURCE = "ibmi_tables"
-
-
-class Unusable(ValueError):  # noqa: N818 - not an error of the program
-    """Nothing of the table can be read with the facts at hand, for `reason`."""
-
-    def __init__(self, detail: str, reason: Reason = Reason.BAD_HEADER) -> None:
-        super().__init__(detail)
-        self.reason = reason
 
 
 def system(context: Context) -> str:
@@ -24,7 +16,9 @@ def system(context: Context) -> str:
     Unusable : nothing names it.
     """
     if context.system is None:
-        raise Unusable("the tables do not name their system: set `system` of the source, or --system")
+        raise Unusable(
+            Reason.BAD_HEADER, "the tables do not name their system: set `system` of the source, or --system"
+        )
     return context.system
 
 

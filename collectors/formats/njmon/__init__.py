@@ -10,9 +10,8 @@ from typing import BinaryIO
 from counterflow.collectors.formats.njmon.influx import is_nimon, samples
 from counterflow.collectors.formats.njmon.sample import NjmonState, items
 from counterflow.collectors.formats.njmon.scan import Piece, is_njmon, pieces
-from counterflow.collectors.formats.njmon.times import UnusableSampleError
 from counterflow.collectors.formats.njmon.tree import decode
-from counterflow.collectors.records import Context, Item, Position, Reason, Reject, placed
+from counterflow.collectors.records import Context, Item, Position, Reason, Reject, Unusable, placed
 from counterflow.collectors.text.lines import read_head
 
 _BETWEEN = re.compile(rb'[\s,\[\]{}]+|"samples"\s*:|"njmon_stats"\s*:\s*\{[^{}]*\}|"identity"\s*:\s*\{[^{}]*\}')
@@ -61,7 +60,7 @@ def _lines(stream: BinaryIO, offset: int, line: int, context: Context, state: Nj
         try:
             for item in items(written.tree, state, context.zone, context.system):
                 yield placed(item, written.first.number, written.first.offset)
-        except UnusableSampleError as error:
+        except Unusable as error:
             why = str(error)
             if error.reason is Reason.STAMP_MISSING:
                 why = "no line of the sample has a time, as nimon leaves it to InfluxDB: give it with --at"
@@ -76,7 +75,7 @@ def _sample(piece: Piece, context: Context, state: NjmonState) -> Iterator[Item]
             yield _reject(reason, detail, piece.line, piece.offset, kept="part", raw=piece.text)
         for item in items(tree, state, context.zone, context.system):
             yield placed(item, piece.line, piece.offset)
-    except UnusableSampleError as error:
+    except Unusable as error:
         yield _reject(error.reason, str(error), piece.line, piece.offset, kept="none", raw=piece.text)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
@@ -12,6 +11,7 @@ from counterflow.collectors.formats.njmon import semantics as key
 from counterflow.collectors.formats.njmon.tree import ENGINE, Leaf, Tree, is_config
 from counterflow.collectors.records import Fields, Reason
 from counterflow.collectors.text.device_names import devices
+from counterflow.collectors.text.refused import RefusedFigures
 from counterflow.collectors.text.trees import mapping, number
 
 _COUNT = re.compile(r"-?[0-9]+")
@@ -20,22 +20,12 @@ _AIX_SECTIONS = {"lpar_format1", "cpu_logical_total"}
 _AIX_DISK = re.compile(r"hdisk\d+")
 
 
-@dataclass
-class Refused:
-    """Fields of a sample that are not kept, by reason."""
-
-    fields: dict[Reason, list[str]] = field(default_factory=dict)
-
-    def add(self, reason: Reason, path: Iterable[str], value: object) -> None:
-        self.fields.setdefault(reason, []).append(f"{'.'.join(path)}: {value}")
-
-
 def measured(
     tree: Tree,
     leaves: Mapping[str, list[Leaf]],
     seconds: float | None,
     preceding: Mapping[str, float],
-    refused: Refused,
+    refused: RefusedFigures,
 ) -> Iterator[tuple[str, Fields | None]]:
     """Yield dataset and columns of every row; None as columns registers a dataset whose section may be empty."""
     used: dict[str, set[str]] = {}
@@ -66,7 +56,9 @@ def measured(
                 yield from _counter(section, instance, name, value, refused)
 
 
-def _counter(section: str, instance: str, name: str, value: object, refused: Refused) -> Iterator[tuple[str, Fields]]:
+def _counter(
+    section: str, instance: str, name: str, value: object, refused: RefusedFigures
+) -> Iterator[tuple[str, Fields]]:
     unit, kind = key.semantics(section, name)
     path = (section, instance, name) if instance else (section, name)
     figure = _checked(value, path, refused, signed=kind not in ("rate", "percent"))
@@ -87,7 +79,7 @@ def columns_of(rows: Sequence[Fields]) -> dict[str, list[Any]]:
     return {name: [row.get(name) for row in rows] for name in names}
 
 
-def _engines(tree: Tree, refused: Refused) -> Iterator[tuple[str, Fields]]:
+def _engines(tree: Tree, refused: RefusedFigures) -> Iterator[tuple[str, Fields]]:
     lscpu = mapping(tree.get("lscpu"))
     engines = {"all": ("cpu_total", mapping(tree.get("cpu_total")))}
     for name, times in mapping(tree.get("cpus")).items():
@@ -114,7 +106,7 @@ def _engines(tree: Tree, refused: Refused) -> Iterator[tuple[str, Fields]]:
 
 
 def _disks(
-    disks: Mapping[str, Any], system: str, seconds: float | None, refused: Refused
+    disks: Mapping[str, Any], system: str, seconds: float | None, refused: RefusedFigures
 ) -> Iterator[tuple[str, Fields]]:
     kinds = devices(disks, system)
     for disk, content in disks.items():
@@ -129,14 +121,14 @@ def _disks(
         yield "disk", fields
 
 
-def _links(links: Mapping[str, Any], seconds: float | None, refused: Refused) -> Iterator[tuple[str, Fields]]:
+def _links(links: Mapping[str, Any], seconds: float | None, refused: RefusedFigures) -> Iterator[tuple[str, Fields]]:
     for link, content in links.items():
         figures = _figures(content, ("networks", link), refused)
         amounts = _amounts(figures, key.LINK_RATES, seconds) | _amounts(figures, key.LINK_BYTES, seconds, 1 / 1024)
         yield "link", {"link": link, "link_type": "interface", **amounts}
 
 
-def _pool(tree: Tree, preceding: Mapping[str, float], refused: Refused) -> Fields:
+def _pool(tree: Tree, preceding: Mapping[str, float], refused: RefusedFigures) -> Fields:
     fields: Fields = {"pool": "memory"}
     meminfo = mapping(tree.get("proc_meminfo"))
     for column, name in key.POOL_KB.items():
@@ -148,20 +140,20 @@ def _pool(tree: Tree, preceding: Mapping[str, float], refused: Refused) -> Field
         if now is None or name not in preceding:
             continue
         if now < preceding[name]:
-            refused.add(Reason.NEGATIVE_DELTA, ("proc_vmstat", name), f"{now:.0f} after {preceding[name]:.0f}")
+            went = f"{now:.0f} after {preceding[name]:.0f}"
+            refused.add(Reason.NEGATIVE_DELTA, f"proc_vmstat.{name}: {went}")
         else:
             fields[column] = now - preceding[name]
     return fields
 
 
-def _jobs(processes: Mapping[str, Any], seconds: float | None, refused: Refused) -> Iterator[tuple[str, Fields]]:
+def _jobs(processes: Mapping[str, Any], seconds: float | None, refused: RefusedFigures) -> Iterator[tuple[str, Fields]]:
     seen: set[str] = set()
     for name, content in processes.items():
         pid = number(mapping(content).get("pid"))
         if pid is None or f"{pid:.0f}" in seen:
-            refused.add(
-                Reason.DUPLICATE_ROW if pid is not None else Reason.NOT_A_NUMBER, ("processes", name, "pid"), pid
-            )
+            reason = Reason.DUPLICATE_ROW if pid is not None else Reason.NOT_A_NUMBER
+            refused.add(reason, f"processes.{name}.pid: {pid}")
             continue
         job = f"{pid:.0f}"
         seen.add(job)
@@ -179,7 +171,7 @@ def _jobs(processes: Mapping[str, Any], seconds: float | None, refused: Refused)
                 yield from _counter("processes", job, counter, value, refused)
 
 
-def _figures(content: Any, path: tuple[str, ...], refused: Refused) -> dict[str, float]:
+def _figures(content: Any, path: tuple[str, ...], refused: RefusedFigures) -> dict[str, float]:
     numbers = {name: _checked(value, (*path, name), refused) for name, value in mapping(content).items()}
     return {name: value for name, value in numbers.items() if value is not None}
 
@@ -192,13 +184,13 @@ def _amounts(
     return {column: round(figures[name] * seconds * factor, 3) for column, name in columns.items() if name in figures}
 
 
-def _checked(value: object, path: Iterable[str], refused: Refused, *, signed: bool = False) -> float | None:
+def _checked(value: object, path: Iterable[str], refused: RefusedFigures, *, signed: bool = False) -> float | None:
     """Return a number that can be kept; note why any other is refused. A value of another type is no figure."""
     figure = number(value)
     if figure is None:
         if type(value) in (int, float):
-            refused.add(Reason.OUT_OF_RANGE, path, value)
+            refused.add(Reason.OUT_OF_RANGE, f"{'.'.join(path)}: {value}")
     elif figure < 0 and not signed:
-        refused.add(Reason.NEGATIVE_DELTA, path, value)
+        refused.add(Reason.NEGATIVE_DELTA, f"{'.'.join(path)}: {value}")
         figure = None
     return figure

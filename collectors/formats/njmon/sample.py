@@ -10,10 +10,12 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from counterflow.collectors.formats.njmon import semantics as key
-from counterflow.collectors.formats.njmon.figures import Refused, columns_of, measured
-from counterflow.collectors.formats.njmon.times import UnusableSampleError, restored, taken
+from counterflow.collectors.formats.njmon.figures import columns_of, measured
+from counterflow.collectors.formats.njmon.times import restored, taken
 from counterflow.collectors.formats.njmon.tree import Leaf, Tree, is_config, leaves_of, sections_of
-from counterflow.collectors.records import Fields, Item, Reason, Record, Reject, Table
+from counterflow.collectors.records import Fields, Item, Reason, Record, Reject, Table, Unusable
+from counterflow.collectors.text.configured_name import kept_apart, name_of
+from counterflow.collectors.text.refused import RefusedFigures
 from counterflow.collectors.text.stamps import iso
 from counterflow.collectors.text.trees import mapping, number
 
@@ -53,13 +55,13 @@ def items(tree: Tree, state: NjmonState, zone: tzinfo, system: str | None) -> It
 
     Raises
     ------
-    UnusableSampleError : it has no time or no system, repeats the sample before, or is nested too deeply.
+    Unusable : it has no time or no system, repeats the sample before, or is nested too deeply.
     """
     try:
         tree = sections_of(tree)
         leaves = {section: leaves_of(content) for section, content in tree.items() if section != "processes"}
     except RecursionError:
-        raise UnusableSampleError(Reason.UNKNOWN_LINE, "the sample is nested too deeply") from None
+        raise Unusable(Reason.UNKNOWN_LINE, "the sample is nested too deeply") from None
     host = _hostname(mapping(tree.get("identity"))) or state.system
     last = Preceding(**state.hosts.get(host or "", {}))
     clock = restored(last.clock)
@@ -68,17 +70,16 @@ def items(tree: Tree, state: NjmonState, zone: tzinfo, system: str | None) -> It
     is_boot = booted is not None and last.booted is not None and abs(booted - last.booted) > _REBOOT_S
     at = taken(tree, clock, zone, is_boot=is_boot)
     ts = at.instant
-    if system is not None and state.named is None:
-        state.named = host
-    name = host if system is None or host != state.named else system
+    state.named = state.named or host
+    name = name_of(host, state.named, system)
     if name is None:
-        raise UnusableSampleError(Reason.BAD_HEADER, "expected identity.hostname, which names the system")
+        raise Unusable(Reason.BAD_HEADER, "expected identity.hostname, which names the system")
 
     notes: list[Reject] = []
-    refused = Refused()
-    if system is not None and name != system and is_first:
-        detail = f"`{system}` names {state.named}; {name} is another system, kept under its own name"
-        notes.append(_note(Reason.RESTARTED, detail, name, ts))
+    refused = RefusedFigures()
+    if is_first and (note := kept_apart(host, state.named, system)):
+        note.ts = iso(ts)
+        notes.append(note)
     notes += [_note(reason, detail, name, ts) for reason, detail in at.notes]
     if is_boot or last.booted is None:
         last.booted = booted
@@ -97,9 +98,9 @@ def items(tree: Tree, state: NjmonState, zone: tzinfo, system: str | None) -> It
     yield from (Table(dataset, covering[dataset], columns_of(found)) for dataset, found in rows.items() if found)
     for dataset, found in rows.items():
         yield Record("manifest", {**covering[dataset], "counted": dataset, "row_count": len(found)})
-    for reason, fields_refused in refused.fields.items():
-        shown = "; ".join(fields_refused[:20])
-        yield Reject(reason, f"{len(fields_refused)} fields: {shown}", "part", system=name, ts=iso(ts))
+    for reject in refused.rejects():
+        reject.system, reject.ts = name, iso(ts)
+        yield reject
 
     vmstat = mapping(tree.get("proc_vmstat"))
     counted = {k: number(vmstat.get(k)) for k in key.POOL_CUMULATIVE.values()}

@@ -9,21 +9,13 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from typing import Any, NamedTuple
 
-from counterflow.collectors.records import Reason
+from counterflow.collectors.records import Reason, Unusable
 from counterflow.collectors.text.periods import gap, is_gap, missing_between, remembered
 from counterflow.collectors.text.placing import Placed, in_one_second
 from counterflow.collectors.text.stamps import iso, stated
 from counterflow.collectors.text.trees import number
 
 _FIRST_WAIT_S = 60
-
-
-class UnusableSampleError(ValueError):
-    """The sample as a whole is refused."""
-
-    def __init__(self, reason: Reason, detail: str) -> None:
-        super().__init__(detail)
-        self.reason = reason
 
 
 @dataclass
@@ -71,7 +63,7 @@ def taken(tree: Mapping[str, Any], clock: Clock, zone: tzinfo, *, is_boot: bool)
 
     Raises
     ------
-    UnusableSampleError : it has no time, or repeats the sample before.
+    Unusable : it has no time, or repeats the sample before.
     """
     stamp = tree["timestamp"]
     before = datetime.fromisoformat(clock.ts) if clock.ts else None
@@ -83,7 +75,7 @@ def taken(tree: Mapping[str, Any], clock: Clock, zone: tzinfo, *, is_boot: bool)
     digest = None if loop is not None else hashlib.blake2s(json.dumps(tree).encode(), digest_size=8).hexdigest()
     is_alike = loop is not None or wait is None or digest == clock.digest
     if clock.stamp == iso(written) and loop == clock.loop and is_alike:
-        raise UnusableSampleError(Reason.DUPLICATE_ROW, f"the sample before has the same time, {clock.stamp}")
+        raise Unusable(Reason.DUPLICATE_ROW, f"the sample before has the same time, {clock.stamp}")
     follows = before is not None and loop == (None if clock.loop is None else clock.loop + 1)
     notes = [
         (Reason.OUT_OF_RANGE, f"{name} {stamp[name]} is no length of an interval")
@@ -150,7 +142,7 @@ def _instant(stamp: Mapping[str, Any], zone: tzinfo, before: datetime | None) ->
         return ts
     found = {name: stamp.get(name) for name in ("UTC", "datetime")}
     missing = not any(found.values())
-    raise UnusableSampleError(
+    raise Unusable(
         Reason.STAMP_MISSING if missing else Reason.STAMP_INVALID,
         f"expected timestamp.UTC as YYYY-MM-DDThh:mm:ss, found {found}",
     )

@@ -8,8 +8,7 @@ from collections import Counter
 from typing import Any
 
 from counterflow.collectors.formats.njmon import semantics as key
-from counterflow.collectors.formats.njmon.times import UnusableSampleError
-from counterflow.collectors.records import Reason
+from counterflow.collectors.records import Reason, Unusable
 from counterflow.collectors.text.trees import encodable, mapping
 
 Tree = dict[str, Any]
@@ -29,7 +28,7 @@ def decode(text: bytes) -> tuple[Tree, dict[Reason, str]]:
 
     Raises
     ------
-    UnusableSampleError : it is not JSON.
+    Unusable : it is not JSON.
     """
     repairs: dict[Reason, str] = {}
     try:
@@ -45,7 +44,7 @@ def decode(text: bytes) -> tuple[Tree, dict[Reason, str]]:
             repairs[Reason.NOT_A_NUMBER] = f"{count} fields are nan or inf, read as null"
             return _loads(written), repairs
     except (ValueError, RecursionError) as error:
-        raise UnusableSampleError(Reason.UNKNOWN_LINE, f"the sample is not JSON: {error}") from None
+        raise Unusable(Reason.UNKNOWN_LINE, f"the sample is not JSON: {error}") from None
 
 
 def _loads(text: str) -> Tree:

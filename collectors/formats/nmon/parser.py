@@ -8,18 +8,17 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta, tzinfo
 from typing import Any
 
-from counterflow.collectors.formats.nmon import values
 from counterflow.collectors.formats.nmon.account import SECTION, Account
 from counterflow.collectors.formats.nmon.clock import LINUX_FIRST_S, Clock
 from counterflow.collectors.formats.nmon.headers import Facts, Headers, pack, unpack
-from counterflow.collectors.formats.nmon.plan import Plans
-from counterflow.collectors.formats.nmon.reader import Reader
+from counterflow.collectors.formats.nmon.reader import Reader, is_numeric, names, pair
+from counterflow.collectors.formats.nmon.rows import Plans
 from counterflow.collectors.formats.nmon.snapshot import ConfigItem, Run, Snapshot
 from counterflow.collectors.formats.nmon.snapshot import items as items_of
-from counterflow.collectors.formats.nmon.text import names, pair
 from counterflow.collectors.records import Context, Item, Position, Reason, Reject
 from counterflow.collectors.text import stamps
 from counterflow.collectors.text.codepages import text
+from counterflow.collectors.text.configured_name import kept_apart, name_of
 from counterflow.collectors.text.lines import Line
 from counterflow.collectors.text.periods import gap
 
@@ -213,9 +212,8 @@ class Parser:
                 f"`{name}` is no name of one system: others may have it too; set `system` of the source, or --system"
             )
             self._account.reject(line, Reason.BAD_HEADER, detail, "all", section="AAA")
-        if configured is not None and name != self._first_host:
-            detail = f"`{configured}` names {self._first_host}; {name} is another system, kept under its own name"
-            self._account.reject(line, Reason.RESTARTED, detail, "all", section="AAA")
+        if note := kept_apart(name, self._first_host, configured):
+            self._account.reject(line, note.reason, note.detail, "all", section="AAA")
 
     def _bbb(self, line: Line, section: bytes, rest: bytes) -> None:
         item, setting = pair(rest)
@@ -291,9 +289,8 @@ class Parser:
 
     @property
     def _system(self) -> str | None:
-        configured, host = self._context.system, self._facts.values.get("host")
-        is_another = configured and host and self._first_host not in (None, host)
-        return host if is_another else configured or self._facts.system
+        host = self._facts.values.get("host")
+        return name_of(host, self._first_host, self._context.system) or self._facts.system
 
     # stamps
 
@@ -345,9 +342,7 @@ class Parser:
             self._finish_snapshot(line, lent=before is None)
         if ambiguous and "fold" not in self._account.noted:
             self._account.noted.add("fold")
-            self._account.reject(
-                line, Reason.CLOCK_CHANGE, f"{local} is a repeated hour: taken as its first occurrence", "all"
-            )
+            self._account.reject(line, Reason.CLOCK_CHANGE, f"{local}: {stamps.AMBIGUOUS}", "all")
         self._place_lost(line, number, instant)
         if number <= self._clock.number:
             if self._clock.instant is not None and instant <= self._clock.instant:
@@ -515,13 +510,13 @@ class Parser:
                 self._cut = CutStamp(line, match[1], local)
                 self._reader.layouts.clear()  # the next line is looked at closely
                 return
-        if values.is_numeric(data):
+        if is_numeric(data):
             self._account.reject(line, Reason.LOST_TAG, "numbers without section and snapshot", section=None)
             return
         if SECTION.fullmatch(section) is None:
             self._account.reject(line, Reason.UNKNOWN_LINE, "not a line of an nmon recording", section=None)
             return
-        if values.is_numeric(title) or (rest and values.is_numeric(rest)):
+        if is_numeric(title) or (rest and is_numeric(rest)):
             self._account.reject(line, Reason.LOST_TAG, "a row without its snapshot")
             return
         self._account.encoding(line)

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from counterflow.collectors.formats.nmon import partition, values
+import orjson
+
+from counterflow.collectors.formats.nmon import partition
 from counterflow.collectors.formats.nmon.account import SECTION, Account
 from counterflow.collectors.formats.nmon.headers import Cell, Headers, Layout, ProcessLayout, process_layout
 from counterflow.collectors.formats.nmon.rows import Row
 from counterflow.collectors.formats.nmon.snapshot import ConfigItem, Process, Snapshot
-from counterflow.collectors.formats.nmon.text import names
 from counterflow.collectors.records import Reason
 from counterflow.collectors.text.codepages import text
 from counterflow.collectors.text.lines import Line
 
 _VM_TITLE = "Paging and Virtual Memory"
 _UTILISATION = re.compile(rb"CPUUTIL(\d+)")
+_PLAIN = b"0123456789., "
+_DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
+_WIDE = b"0" * 19
+"""Digits, written as 0, of a number that may be too large; looking for them costs less than comparing numbers."""
+_NUMBER = re.compile(rb"-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_TOO_LARGE = 2.0**63
 
 
 class Reader:
@@ -54,7 +61,7 @@ class Reader:
         elif layout is not None:
             self.layouts[section] = layout
             self.numeric(line, section, layout, fields)
-        elif name == "VM" and not values.is_numeric(fields):
+        elif name == "VM" and not is_numeric(fields):
             self._stamped_header(name, names(fields))
         elif SECTION.fullmatch(section) is None:
             self._account.reject(line, Reason.UNKNOWN_LINE, "not a section of an nmon recording", section=None)
@@ -72,14 +79,14 @@ class Reader:
             detail = "the section has a row in this snapshot; the first is kept"
             self._account.reject(line, Reason.DUPLICATE_ROW, detail)
             return
-        numbers: list[float] | list[float | None] | None = values.plain(fields)
+        numbers: list[float] | list[float | None] | None = plain_numbers(fields)
         gaps = numbers is None
         if numbers is not None and len(numbers) == len(layout.names) and not layout.judged:
             rows[section] = Row(layout, numbers)  # nearly every row
             return
         if numbers is None:
             linux = self.headers.system == "Linux"
-            numbers, problems = values.careful(fields, unsupported=linux, signed=layout.signed)
+            numbers, problems = careful_numbers(fields, unsupported=linux, signed=layout.signed)
             if len(numbers) == len(layout.names) + 1 and fields.rstrip().endswith(b","):
                 numbers.pop()
             if problems and len(numbers) == len(layout.names):
@@ -103,7 +110,7 @@ class Reader:
         elif layout.section == "LPAR" and self.snapshot.number == 1:
             return self._since_start(line, layout, numbers, gaps)
         elif layout.ceiling is not None and layout.ceiling in numbers:
-            problem = values.Problem(Reason.OUT_OF_RANGE, f"{layout.ceiling} is the recorder's ceiling, not the figure")
+            problem = FieldProblem(Reason.OUT_OF_RANGE, f"{layout.ceiling} is the recorder's ceiling, not the figure")
             at = [n for n, number in enumerate(numbers) if number == layout.ceiling]
             self._refuse_fields(line, layout.names, [(n, problem) for n in at])
             return Row(layout, [None if number == layout.ceiling else number for number in numbers], gaps=True)
@@ -149,7 +156,7 @@ class Reader:
             hint = ": decimal commas?" if expected and found == 2 * expected else ""
             self._account.reject(line, Reason.FIELD_COUNT, detail + hint)
 
-    def _refuse_fields(self, line: Line, columns: Sequence[str], problems: list[tuple[int, values.Problem]]) -> None:
+    def _refuse_fields(self, line: Line, columns: Sequence[str], problems: list[tuple[int, FieldProblem]]) -> None:
         by_reason: dict[Reason, list[str]] = {}
         for at, problem in problems:
             by_reason.setdefault(problem.reason, []).append(f"{columns[at]}: {problem.detail}")
@@ -203,9 +210,9 @@ class Reader:
         command = after.pop(0)
         texts = {"command": text(command), **{column: text(after[at]) for at, column in layout.text}}
         row = b",".join([*before, *(after[at] for at in layout.numeric_after)])
-        numbers: list[float] | list[float | None] | None = values.plain(row)
+        numbers: list[float] | list[float | None] | None = plain_numbers(row)
         if numbers is None:
-            numbers, problems = values.careful(row, unsupported=False, signed=False)
+            numbers, problems = careful_numbers(row, unsupported=False, signed=False)
             self._refuse_fields(line, layout.names, problems)
         for at, name in layout.unmeasured:
             if (number := numbers[at]) is not None:
@@ -236,7 +243,7 @@ class Reader:
             self._misfit(line, len(numbers), len(columns))
             return
         for name, part in zip(columns, numbers, strict=True):
-            number, problem = values.one(part, unsupported=False, signed=True)
+            number, problem = number_of(part, unsupported=False, signed=True)
             if problem is not None:
                 self._account.reject(line, problem.reason, f"{name}: {problem.detail}", "part")
             elif number is not None:
@@ -249,3 +256,80 @@ class Reader:
     def _misfit(self, line: Line, found: int, expected: int) -> None:
         reason = Reason.FIELD_COUNT if expected else Reason.NO_HEADER
         self._account.reject(line, reason, f"{found} values for {expected} columns")
+
+
+# the fields of a line, which are bytes until their meaning is known
+
+
+class FieldProblem(NamedTuple):
+    """A field that is not kept, and why."""
+
+    reason: Reason
+    detail: str
+
+
+def plain_numbers(fields: bytes) -> list[float] | None:
+    """Return the numbers of a row of plain unsigned numbers, or None where it is not one or one may be too large."""
+    if fields.translate(None, _PLAIN) or _WIDE in fields.translate(_DIGITS):
+        return None
+    try:
+        numbers: list[float] = orjson.loads(b"[" + fields + b"]")
+    except orjson.JSONDecodeError:
+        return None
+    return numbers
+
+
+def careful_numbers(
+    fields: bytes, *, unsupported: bool, signed: bool
+) -> tuple[list[float | None], list[tuple[int, FieldProblem]]]:
+    """Return the number of every field (None: missing) and the fields that had to be refused.
+
+    `unsupported` means that this recorder writes -1 and -0.0 for what it cannot measure; `signed` that the section may
+    hold negative figures. An empty field is missing and no problem.
+    """
+    numbers: list[float | None] = []
+    problems: list[tuple[int, FieldProblem]] = []
+    for at, raw in enumerate(fields.split(b",")):
+        value, problem = number_of(raw, unsupported=unsupported, signed=signed)
+        numbers.append(value)
+        if problem is not None:
+            problems.append((at, problem))
+    return numbers, problems
+
+
+def number_of(raw: bytes, *, unsupported: bool, signed: bool) -> tuple[float | None, FieldProblem | None]:
+    """Return the number of one field (None: missing), and why it was refused if it was."""
+    written = raw.strip()
+    if not written:
+        return None, None
+    shown = written[:40].decode("latin-1")
+    if _NUMBER.fullmatch(written) is None:
+        return None, FieldProblem(Reason.NOT_A_NUMBER, f"`{shown}` is not a number")
+    value = float(written)
+    if written[:1] == b"-":
+        if unsupported and value in (0.0, -1.0):
+            return None, None
+        if value == 0.0:
+            return 0.0, None
+        if not signed:
+            return None, FieldProblem(Reason.NEGATIVE_DELTA, f"{shown} is impossible: the counter went back")
+    if abs(value) >= _TOO_LARGE:
+        return None, FieldProblem(Reason.OUT_OF_RANGE, f"{shown} is beyond any counter")
+    return value, None
+
+
+def is_numeric(fields: bytes) -> bool:
+    return all(not f.strip() or _NUMBER.fullmatch(f.strip()) for f in fields.split(b","))
+
+
+def pair(data: bytes) -> tuple[str, str]:
+    first, _, rest = text(data).partition(",")
+    return first.strip(), rest.rstrip()
+
+
+def names(fields: bytes) -> list[str]:
+    """Return the column names of a header; it may end with commas."""
+    found = [name.strip() for name in text(fields).split(",")]
+    while found and not found[-1]:
+        found.pop()
+    return found

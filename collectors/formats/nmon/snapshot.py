@@ -6,14 +6,17 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain, repeat
+from typing import Any
 
 from counterflow.collectors.formats.nmon import semantics
-from counterflow.collectors.formats.nmon.disks import disk_columns, reads_that_differ
 from counterflow.collectors.formats.nmon.headers import Cell, Headers
-from counterflow.collectors.formats.nmon.plan import Columns, Plans, flat
-from counterflow.collectors.formats.nmon.rows import Row, Values, amounts
+from counterflow.collectors.formats.nmon.rows import Columns, Plans, Row, Values, amounts, flat
 from counterflow.collectors.records import Fields, Record, Table
 from counterflow.collectors.text import stamps
+
+Sections = Mapping[str, Row]
+"""The rows of the sections that list the same devices in the same order."""
 
 _MODES = ("user", "sys", "wait", "idle")
 
@@ -117,11 +120,11 @@ def _measured(snapshot: Snapshot, headers: Headers, plans: Plans) -> Iterator[tu
     plan = plans.of([row.layout for row in rows])
     values = flat(rows)
     tables = plan.tables(values, seconds)
-    counters = snapshot.counters + [one for sections in disks.values() for one in reads_that_differ(sections)]
+    counters = snapshot.counters + [one for sections in disks.values() for one in _reads_that_differ(sections)]
     counters += _finish_engines(tables["system_cpu"], headers)
     yield "system_cpu", tables["system_cpu"]
     yield "pool", tables["pool"]
-    yield "disk", disk_columns(disks, headers, seconds)
+    yield "disk", _disks(disks, headers, seconds)
     yield "link", tables["link"]
     yield from (("job", columns) for columns in _jobs(snapshot.processes, headers.system, seconds))
     yield "counter", plan.counters(values, counters)
@@ -170,3 +173,89 @@ def _jobs(processes: Mapping[str, Process], system: str, seconds: float | None) 
             base = semantics.CPU_BASE[system]
             columns["cpu_base"] = [None if used is None else base for used in columns["cpu_ms"]]
         yield columns
+
+
+# disks and groups of disks: the rows of their sections are columns of `disk` already
+
+
+def _disks(groups: Mapping[int, Sections], headers: Headers, seconds: float | None) -> dict[str, Sequence[Any]]:
+    """Return the columns of `disk` of one snapshot; none where no section of disks has a row."""
+    if not groups:
+        return {}
+    layouts = [next(iter(sections.values())).layout for sections in groups.values()]
+    devices = headers.devices(layouts)
+    batches = [_of_disks(sections, headers, seconds) for sections in groups.values()]
+    measured = _below(batches, [len(layout.names) for layout in layouts])
+    columns = {"disk": devices.names, "device_type": devices.types, "leaf": devices.leaves, **measured}
+    return columns if devices.distinct else _merged(columns)
+
+
+def _reads_that_differ(sections: Sections) -> Iterator[tuple[Cell, float]]:
+    """Yield DISKRXFER where DISKRIO, which should be the same, differs."""
+    again, reads = sections.get(semantics.READS_AGAIN), sections.get("DISKRIO")
+    if again is None or reads is None or again.values == reads.values:
+        return
+    for device, value, first in zip(again.layout.names, again.values, reads.values, strict=True):
+        if value is not None and value != first:
+            yield Cell("counter", (semantics.READS_AGAIN, device), "reads", unit=semantics.PER_S), value
+
+
+def _of_disks(sections: Sections, headers: Headers, seconds: float | None) -> dict[str, Values]:
+    columns: dict[str, Values] = {}
+    for section, row in sections.items():
+        if section == semantics.READS_AGAIN:
+            if "DISKRIO" in sections:
+                continue
+            section = "DISKRIO"
+        measure = semantics.DISK.get(section) or semantics.GROUP[section]
+        per_interval = section in semantics.GROUP_TIMES and not headers.group_times_per_second
+        if (number := semantics.GROUP_SUMS.get(section)) is not None:
+            over = (seconds or 0.0) if per_interval else 1.0
+            columns[measure.column] = _means(row, sections.get(number), over)
+        elif not measure.rate or per_interval:
+            columns[measure.column] = row.values
+        elif seconds is not None:
+            columns[measure.column] = amounts(row.values, seconds * measure.factor, gaps=row.gaps)
+    _without_means_of_nothing(columns)
+    return columns
+
+
+def _means(sums: Row, rates: Row | None, seconds: float) -> Values:
+    if rates is None or not seconds:
+        return [None] * len(sums.values)
+    both = zip(sums.values, rates.values, strict=True)
+    return [round(s / (n * seconds), 4) if s is not None and n else None for s, n in both]
+
+
+def _without_means_of_nothing(columns: dict[str, Values]) -> None:
+    for number, means in semantics.MEANS_OF.items():
+        idle = [at for at, found in enumerate(columns.get(number, ())) if not found]
+        for mean in means if idle else ():
+            if mean in columns:
+                values = [*columns[mean]]
+                for at in idle:
+                    values[at] = values[at] or None
+                columns[mean] = values
+
+
+def _below(batches: Sequence[Mapping[str, Values]], counts: Sequence[int]) -> dict[str, Values]:
+    """Return batches of columns as one, with None where a batch lacks a column."""
+    if len(batches) == 1:
+        return dict(batches[0])
+    names = dict.fromkeys(chain.from_iterable(batches))
+    both = list(zip(batches, counts, strict=True))
+    return {
+        name: list(chain.from_iterable(batch.get(name) or repeat(None, count) for batch, count in both))
+        for name in names
+    }
+
+
+def _merged(columns: Mapping[str, Sequence[Any]]) -> dict[str, Sequence[Any]]:
+    """Return one row per device where sections list the same devices in different orders; the last value stands."""
+    places: dict[str, list[int]] = {}
+    for at, name in enumerate(columns["disk"]):
+        places.setdefault(name, []).insert(0, at)
+    return {
+        column: [next((v for at in found if (v := values[at]) is not None), None) for found in places.values()]
+        for column, values in columns.items()
+    }

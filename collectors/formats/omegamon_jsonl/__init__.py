@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Iterator
-from copy import deepcopy
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, BinaryIO
 
 import orjson
@@ -22,12 +22,10 @@ from counterflow.collectors.formats.omegamon_jsonl.mapping import Filling, Value
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
 from counterflow.collectors.text.codepages import decode
 from counterflow.collectors.text.keys import Times, is_new
-from counterflow.collectors.text.lines import BOM, Line, read_lines
+from counterflow.collectors.text.lines import BOM, Line, read_items
 from counterflow.collectors.text.running_counts import Sample
-from counterflow.collectors.text.stamps import iso
+from counterflow.collectors.text.stamps import iso, stated
 
-STEP = 1000
-"""Lines from one position to the next: each position holds a copy of the state."""
 MAX_TEXTS = 1000
 """Texts whose last value is remembered; a forgotten one is published again."""
 NAME_CHARS = 64
@@ -35,7 +33,6 @@ NAME_CHARS = 64
 
 _NOT_UTF_8 = "not UTF-8: this line and all such after it are read in code page 1252"
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:\d\d)")
-_FRACTION = re.compile(r"(\.\d{6})\d+")
 _NODE = re.compile(r"[^:]+:([^:]+):MVSSYS")
 
 
@@ -71,127 +68,105 @@ class OmegamonJsonl:
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
         """Yield the records of every line; a last line without a line end is read only where the data is complete."""
-        begun = position or Position(0, 0)
-        reading = _Reading(context, OmegamonState(**deepcopy(begun.state)))
-        if position is None:
-            yield from reading.mistakes
-        end, number = begun.byte_offset, begun.line
-        for line in read_lines(stream, end, number):
-            if line.fault is Reason.CUT_LINE and not context.complete:
-                break
-            if number % STEP == 0 and end > begun.byte_offset:
-                yield Position(end, number, asdict(reading.state))
-            yield from reading.line(line)
-            end, number = line.end, line.number
-        if end > begun.byte_offset:
-            yield Position(end, number, asdict(reading.state))
-        elif end == 0 and context.complete:
-            yield Reject(Reason.EMPTY_FILE, "the file is empty", "none")
-
-
-class _Reading:
-    def __init__(self, context: Context, state: OmegamonState) -> None:
-        self.state = state
-        self.mistakes: list[Reject] = []
-        self._context = context
-        self._fillings: defaultdict[str, list[Filling]] = defaultdict(list)
+        filled_by: defaultdict[str, list[Filling]] = defaultdict(list)
         for item in fillings({**known.COLUMNS, **context.columns}):
-            if isinstance(item, Reject):
-                self.mistakes.append(item)
-            else:
-                self._fillings[item.table].append(item)
+            if isinstance(item, Filling):
+                filled_by[item.table].append(item)
+            elif position is None:
+                yield item
+        yield from read_items(stream, position, context, OmegamonState, partial(_items, filled_by))
 
-    def line(self, line: Line) -> Iterator[Record | Reject]:
-        if not line.data.strip():
-            return
-        for item in self._items(line):
-            if isinstance(item, Reject):
-                item.line, item.byte_offset = line.number, line.offset
-                item.raw = line.raw if item.kept == "none" else b""
-            yield item
 
-    def _items(self, line: Line) -> Iterator[Record | Reject]:
-        if line.fault is Reason.LINE_TOO_LONG:
-            yield Reject(Reason.LINE_TOO_LONG, "the line is longer than any of OMEGAMON Data Provider", "none")
-            return
-        try:
-            found, is_utf_8 = _loaded(line.data)
-        except orjson.JSONDecodeError as error:
-            reason = line.fault or Reason.UNKNOWN_LINE
-            yield Reject(reason, f"expected a JSON object a line: {error.msg}", "none")
-            return
-        if not is_utf_8 and _NOT_UTF_8 not in self.state.reported:
-            self.state.reported.append(_NOT_UTF_8)
-            yield Reject(Reason.WRONG_ENCODING, _NOT_UTF_8, "all")
-        if not isinstance(found, dict) or not isinstance(table := found.get(known.TABLE), str) or not table.strip():
-            yield Reject(Reason.UNKNOWN_LINE, f"expected an object with `{known.TABLE}`", "none")
-            return
-        product = found.get(known.PRODUCT)
-        section = f"{product.strip()}.{table.strip()}" if isinstance(product, str) else table.strip()
-        stamp = found.get(known.WRITTEN)
-        instant = _instant(stamp)
-        if instant is None:
-            reason = Reason.STAMP_MISSING if stamp is None else Reason.STAMP_INVALID
-            detail = f"{known.WRITTEN}: expected a time such as 2021-06-23T00:18:28.999-04:00, found {stamp!r:.60}"
-            yield Reject(reason, detail, "none", section=section)
-            return
-        values: dict[str, Value] = {}
-        for name, value in found.items():
-            if isinstance(read := _value(section, name, value), Reject):
-                yield read
-            elif read is not None and name not in known.INTRODUCED:
-                values[name] = read
-        system = self._context.system or _system(values)
-        if system is None:
-            names = ", ".join(f"`{name}`" for name in (*known.SYSTEM, known.NODE))
-            yield Reject(Reason.BAD_HEADER, f"expected {names}, or `system` of the source", "none", section=section)
-            return
-        envelope: Fields = {"ts": iso(instant), "system": system, "source": OmegamonJsonl.name}
-        if isinstance(length_s := found.get(known.INTERVAL_S), int | float) and length_s > 0:
-            envelope["interval_s"] = float(length_s)
-        instance = _instance(section, values)
-        if not is_new(self.state.times, f"{system} {section} {instance}", envelope["ts"]):
-            detail = f"there is a row of {instance or 'the table'} at {envelope['ts']} already"
-            yield Reject(Reason.DUPLICATE_ROW, detail, "none", section=section, system=system, ts=envelope["ts"])
-            return
-        yield from self._rows(section, instance, values, envelope)
-        mapped = self._fillings[section] + (self._fillings[table.strip()] if section != table.strip() else [])
-        for item in records(section, mapped, values, envelope, instant, self.state.samples):
-            if isinstance(item, Reject):
-                if item.reason is Reason.INVALID_ENTRY:  # every line of the table repeats it
-                    if item.detail in self.state.reported:
-                        continue
-                    self.state.reported.append(item.detail)
-                item.section, item.system, item.ts = section, system, envelope["ts"]
-                if item.kept == "none":
-                    item.kept = "part"  # its numbers are counters all the same
-            yield item
+def _items(
+    filled_by: Mapping[str, list[Filling]], line: Line, state: OmegamonState, context: Context
+) -> Iterator[Item]:
+    """Yield the items of a line; `filled_by` has the columns that each table fills."""
+    if not line.data.strip():
+        return
+    if line.fault is Reason.LINE_TOO_LONG:
+        yield Reject(Reason.LINE_TOO_LONG, "the line is longer than any of OMEGAMON Data Provider", "none")
+        return
+    try:
+        found, is_utf_8 = _loaded(line.data)
+    except orjson.JSONDecodeError as error:
+        reason = line.fault or Reason.UNKNOWN_LINE
+        yield Reject(reason, f"expected a JSON object a line: {error.msg}", "none")
+        return
+    if not is_utf_8 and _NOT_UTF_8 not in state.reported:
+        state.reported.append(_NOT_UTF_8)
+        yield Reject(Reason.WRONG_ENCODING, _NOT_UTF_8, "all")
+    if not isinstance(found, dict) or not isinstance(table := found.get(known.TABLE), str) or not table.strip():
+        yield Reject(Reason.UNKNOWN_LINE, f"expected an object with `{known.TABLE}`", "none")
+        return
+    product = found.get(known.PRODUCT)
+    section = f"{product.strip()}.{table.strip()}" if isinstance(product, str) else table.strip()
+    stamp = found.get(known.WRITTEN)
+    instant = _instant(stamp)
+    if instant is None:
+        reason = Reason.STAMP_MISSING if stamp is None else Reason.STAMP_INVALID
+        detail = f"{known.WRITTEN}: expected a time such as 2021-06-23T00:18:28.999-04:00, found {stamp!r:.60}"
+        yield Reject(reason, detail, "none", section=section)
+        return
+    values: dict[str, Value] = {}
+    for name, value in found.items():
+        if isinstance(read := _value(section, name, value), Reject):
+            yield read
+        elif read is not None and name not in known.INTRODUCED:
+            values[name] = read
+    system = context.system or _system(values)
+    if system is None:
+        names = ", ".join(f"`{name}`" for name in (*known.SYSTEM, known.NODE))
+        yield Reject(Reason.BAD_HEADER, f"expected {names}, or `system` of the source", "none", section=section)
+        return
+    envelope: Fields = {"ts": iso(instant), "system": system, "source": OmegamonJsonl.name}
+    if isinstance(length_s := found.get(known.INTERVAL_S), int | float) and length_s > 0:
+        envelope["interval_s"] = float(length_s)
+    instance = _instance(section, values)
+    if not is_new(state.times, f"{system} {section} {instance}", envelope["ts"]):
+        detail = f"there is a row of {instance or 'the table'} at {envelope['ts']} already"
+        yield Reject(Reason.DUPLICATE_ROW, detail, "none", section=section, system=system, ts=envelope["ts"])
+        return
+    yield from _rows(section, instance, values, envelope, state.texts)
+    mapped = [filling for name in dict.fromkeys((section, table.strip())) for filling in filled_by.get(name, ())]
+    for item in records(section, mapped, values, envelope, instant, state.samples):
+        if isinstance(item, Reject):
+            if item.reason is Reason.INVALID_ENTRY:  # every line of the table repeats it
+                if item.detail in state.reported:
+                    continue
+                state.reported.append(item.detail)
+            item.section, item.system, item.ts = section, system, envelope["ts"]
+            if item.kept == "none":
+                item.kept = "part"  # its numbers are counters all the same
+        yield item
 
-    def _rows(self, section: str, instance: str, values: dict[str, Value], envelope: Fields) -> Iterator[Record]:
-        """Yield a counter per number; a text that is neither time nor name is a setting, published when it changes."""
-        names = _naming(section, values)
-        of = {**envelope, "section": section}
-        for name, value in values.items():
-            if name in names or name in known.PLACE:
-                continue
-            if isinstance(value, float):
-                yield Record("counter", {**of, "instance": instance, "counter": name, "value": value})
-            elif instant := _instant(value):
-                seconds = {"value": instant.timestamp(), "unit": "s since 1970", "kind": "gauge"}
-                yield Record("counter", {**of, "instance": instance, "counter": name, **seconds})
-            else:
-                of_subsystem = name in known.OF_SUBSYSTEM and known.SUBSYSTEM in values
-                item = written(values[known.SUBSYSTEM]) if of_subsystem else instance
-                if self._differs(f"{envelope['system']} {section} {item} {name}", value):
-                    yield Record("config", {**of, "item": item, "name": name, "value": value})
 
-    def _differs(self, key: str, value: str) -> bool:
-        texts = self.state.texts
-        before = texts.pop(key, None)
-        texts[key] = value
-        if len(texts) > MAX_TEXTS:
-            del texts[next(iter(texts))]
-        return before != value
+def _rows(
+    section: str, instance: str, values: dict[str, Value], envelope: Fields, texts: dict[str, str]
+) -> Iterator[Record]:
+    """Yield a counter per number; a text that is neither time nor name is a setting, published when it changes."""
+    names = _naming(section, values)
+    of = {**envelope, "section": section}
+    for name, value in values.items():
+        if name in names or name in known.PLACE:
+            continue
+        if isinstance(value, float):
+            yield Record("counter", {**of, "instance": instance, "counter": name, "value": value})
+        elif instant := _instant(value):
+            seconds = {"value": instant.timestamp(), "unit": "s since 1970", "kind": "gauge"}
+            yield Record("counter", {**of, "instance": instance, "counter": name, **seconds})
+        else:
+            of_subsystem = name in known.OF_SUBSYSTEM and known.SUBSYSTEM in values
+            item = written(values[known.SUBSYSTEM]) if of_subsystem else instance
+            if _differs(texts, f"{envelope['system']} {section} {item} {name}", value):
+                yield Record("config", {**of, "item": item, "name": name, "value": value})
+
+
+def _differs(texts: dict[str, str], key: str, value: str) -> bool:
+    before = texts.pop(key, None)
+    texts[key] = value
+    if len(texts) > MAX_TEXTS:
+        del texts[next(iter(texts))]
+    return before != value
 
 
 def _loaded(data: bytes) -> tuple[Any, bool]:
@@ -268,15 +243,8 @@ def _system(values: dict[str, Value]) -> str | None:
 
 def _instant(written: Any) -> datetime | None:
     """Return the UTC time, cut to the millisecond; None where the value is not a time."""
-    if not isinstance(written, str) or not _TIME.fullmatch(written):
-        return None
-    try:
-        found = datetime.fromisoformat(_FRACTION.sub(r"\1", written)).astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
-    if not 2000 <= found.year < 2300:
-        return None
-    return found.replace(microsecond=found.microsecond // 1000 * 1000)
+    found = stated(written, UTC) if isinstance(written, str) and _TIME.fullmatch(written) else None
+    return found and found.replace(microsecond=found.microsecond // 1000 * 1000)
 
 
 FORMAT = OmegamonJsonl()

@@ -13,8 +13,8 @@ from datetime import datetime
 from typing import NamedTuple
 
 from counterflow.collectors.formats.omegamon_jsonl.known import FREE, JOB, MEMBER, SHARES, SUBSYSTEM, VOLUME
-from counterflow.collectors.records import Fields, Reason, Record, Reject
-from counterflow.collectors.text.running_counts import NotLaterError, Sample, beside
+from counterflow.collectors.records import Fields, Reason, Record, Reject, Unusable
+from counterflow.collectors.text.running_counts import Sample, beside
 from counterflow.schemas.definition import datasets
 
 _FILLING = re.compile(r"(?:(?P<engine>\w+):)?(?P<table>(?:\w+\.)?\w+)\.(?P<field>\w+)")
@@ -84,7 +84,7 @@ def records(
                 try:
                     of = f"{envelope['system']} {line[SUBSYSTEM]} {section}"
                     compared = beside(samples.get(of), instant, counts)
-                except NotLaterError as error:
+                except Unusable as error:
                     yield Reject(error.reason, f"{line[SUBSYSTEM]}: {error}", "none")
                     continue
                 samples[of] = compared.sample

@@ -18,11 +18,11 @@ from counterflow.collectors.formats.omegamon_log_activity.blocks import (
     stray,
 )
 from counterflow.collectors.formats.omegamon_log_activity.pages import Pages
-from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject, Unusable
 from counterflow.collectors.text.codepages import text
 from counterflow.collectors.text.lines import Line, read_lines
-from counterflow.collectors.text.running_counts import NotLaterError, Sample, beside
-from counterflow.collectors.text.zos_listings import UnplacedError, iso
+from counterflow.collectors.text.running_counts import Sample, beside
+from counterflow.collectors.text.stamps import AMBIGUOUS, iso
 
 SOURCE = "omegamon_log_activity"
 SECTION = "LOG ACTIVITY"
@@ -125,19 +125,18 @@ def _items(opened: Columnar | Dotted, pages: Pages, state: LogActivityState, con
                 block.rejects.append(_noted(block, found.reason, f"{subsystem}: {found.detail}"))
         else:
             if before == ts:
-                raise NotLaterError(Reason.DUPLICATE_ROW, f"there is a block of the interval until {ts} already")
+                raise Unusable(Reason.DUPLICATE_ROW, f"there is a block of the interval until {ts} already")
             state.seen[known] = ts
             fields = {DELTAS[name]: value for name, value in figures.items() if name in DELTAS}
             if rate is not None:
                 fields["log_rate_mb_s"] = rate
-    except (UnplacedError, NotLaterError) as error:
+    except Unusable as error:
         refused = _noted(block, error.reason, str(error))
         refused.kept, refused.raw = "none", b"\n".join(block.raw)
         items: list[Item] = [refused]
     else:
         if moment.ambiguous:
-            detail = "the clock shows this hour twice and no earlier interval decides: read as the first"
-            block.rejects.append(_noted(block, Reason.CLOCK_CHANGE, detail))
+            block.rejects.append(_noted(block, Reason.CLOCK_CHANGE, AMBIGUOUS))
         items = [*block.rejects, *_records(block, fields, figures, subsystem, pages.member, envelope)]
     for item in items:
         if isinstance(item, Reject):

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
-from counterflow.collectors.records import Context, Reason
+from counterflow.collectors.records import Context, Reason, Unusable
 from counterflow.collectors.text.stamps import to_utc
-from counterflow.collectors.text.zos_listings import Place, UnplacedError, located, sample_line
+from counterflow.collectors.text.zos_listings import Place, located, sample_line
 
 DATE_ORDER = "mdy"
 """Dates are mm/dd/yy unless DATEFORMAT differs."""
@@ -81,12 +81,12 @@ class Pages:
 
         Raises
         ------
-        UnplacedError : nothing names one.
+        Unusable : nothing names one.
         """
         name = Place(*self.sample_line).subsystem or self.names.get("SUBSYSTEM")
         if name is None or name in _NOT_SHOWN:
             detail = "nothing names the subsystem: expected SUBSYSTEM: in the header, or SUBSYSTEM= behind SAMPLE_TIME"
-            raise UnplacedError(Reason.BAD_HEADER, detail)
+            raise Unusable(Reason.BAD_HEADER, detail)
         return name
 
     def system(self, context: Context) -> str:
@@ -94,12 +94,12 @@ class Pages:
 
         Raises
         ------
-        UnplacedError : the context and the SAMPLE_TIME line do not name it either.
+        Unusable : the context and the SAMPLE_TIME line do not name it either.
         """
         system = context.system or Place(*self.sample_line).system
         if system is None:
             detail = "no report names the system: set `system` of the source, --system, or SYSTEM= behind SAMPLE_TIME"
-            raise UnplacedError(Reason.BAD_HEADER, detail)
+            raise Unusable(Reason.BAD_HEADER, detail)
         return system
 
     def interval(self, context: Context, after: datetime | None) -> Moment:
@@ -107,7 +107,7 @@ class Pages:
 
         Raises
         ------
-        UnplacedError : the pages have no interval, or an impossible one.
+        Unusable : the pages have no interval, or an impossible one.
         """
         found = self.highlights if len(self.highlights) == 2 else self.page
         if len(found) < 2:
@@ -116,7 +116,7 @@ class Pages:
         end = _instant(found["END"], context, begin.instant)
         if end.instant <= begin.instant:
             detail = f"the interval ends at {found['END']} and begins at {found['START']}"
-            raise UnplacedError(Reason.STAMP_INVALID, detail)
+            raise Unusable(Reason.STAMP_INVALID, detail)
         seconds = round((end.instant - begin.instant).total_seconds(), 3)
         return Moment(end.instant, begin.ambiguous, seconds)
 
@@ -125,7 +125,7 @@ class Pages:
 
         Raises
         ------
-        UnplacedError : the trace has no time, or an impossible one.
+        Unusable : the trace has no time, or an impossible one.
         """
         if self.record is None or "PAGE DATE" not in self.names:
             return self._from_sample_line(context, "the RECORD TIME of IFCID 1 and a PAGE DATE")
@@ -138,7 +138,7 @@ class Pages:
         if not self.sample_line:
             line = "a line SAMPLE_TIME=2026-11-21T18:50:00Z before"
             detail = f"no time: expected {expected} in the headings, {line}, or --at"
-            raise UnplacedError(Reason.STAMP_MISSING, detail)
+            raise Unusable(Reason.STAMP_MISSING, detail)
         return Moment(located(Place(*self.sample_line), context, None)[1])
 
 
@@ -155,5 +155,5 @@ def _instant(written: str, context: Context, after: datetime | None) -> Moment:
         found, ambiguous = to_utc(local, context.zone, after)
     except (ValueError, KeyError, OverflowError):
         detail = f"`{written}` is no date and time in the order {order}: name the order (`date_order`, --date-order)"
-        raise UnplacedError(Reason.STAMP_INVALID, detail) from None
+        raise Unusable(Reason.STAMP_INVALID, detail) from None
     return Moment(found.astimezone(UTC), ambiguous)

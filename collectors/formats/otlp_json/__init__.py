@@ -123,6 +123,11 @@ def _point(
 ) -> Iterator[Record | Reject]:
     kind = _kind(form, content)
     begun = _instant(point.get("startTimeUnixNano"))
+    if begun is None and kind == "delta" and point.get("startTimeUnixNano") not in (None, 0, "0", ""):  # 0 is unknown
+        detail = (
+            f"{name:.100}: expected startTimeUnixNano, found {point['startTimeUnixNano']!r:.40}: no interval is known"
+        )
+        yield Reject(Reason.STAMP_INVALID, detail, "part", section=section, ts=iso(instant))
     interval_s = round((instant - begun).total_seconds(), 3) if begun and kind == "delta" else None
     shared = {**envelope, "ts": iso(instant), "section": section, **({"interval_s": interval_s} if interval_s else {})}
     own = labels(point.get("attributes"))

@@ -13,13 +13,13 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any, BinaryIO, NamedTuple
 
-from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject, Unusable
 from counterflow.collectors.text.csv_rows import CsvRow, CsvRows, as_kept, first_lines, is_csv_of, read_items
 from counterflow.collectors.text.dates import inferred, instant, only_order
 from counterflow.collectors.text.keys import is_new
-from counterflow.collectors.text.numbers import Ambiguous, number_within
+from counterflow.collectors.text.numbers import number_within
 from counterflow.collectors.text.periods import missing_between, remembered
-from counterflow.collectors.text.stamps import iso
+from counterflow.collectors.text.stamps import AMBIGUOUS, iso
 
 
 class Table(NamedTuple):
@@ -160,8 +160,7 @@ class _Row:
             yield Reject(Reason.DUPLICATE_ROW, f"there is a row of {iso(instant)} already", "none")
             return
         if ambiguous:
-            detail = "the clock shows this hour twice and no earlier row decides: read as the first"
-            yield Reject(Reason.CLOCK_CHANGE, detail, "all")
+            yield Reject(Reason.CLOCK_CHANGE, AMBIGUOUS, "all")
         fields: Fields = {"ts": iso(instant), "system": self._context.system, "source": QrepMonitor.name}
         fields |= {"component": table.component, "queue": queue}
         fields["program_schema"] = values.get(table.schema, "")
@@ -200,12 +199,8 @@ class _Row:
         for column, name in self._numbers.items():
             try:
                 number = self._number(self._values.get(column))
-            except Ambiguous as either:
-                yield Reject(Reason.NOT_A_NUMBER, f"{column.upper()}: {either}", "part")
-                continue
-            except ValueError:
-                detail = f"{column.upper()}: expected a number, found {self._values[column][:40]!r}"
-                yield Reject(Reason.NOT_A_NUMBER, detail, "part")
+            except Unusable as error:
+                yield Reject(error.reason, f"{column.upper()}: {error}", "part")
                 continue
             if number is not None and number < 0:
                 yield Reject(Reason.OUT_OF_RANGE, f"{column.upper()}: {number:g} is below 0: not known", "part")

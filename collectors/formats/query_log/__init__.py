@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
 from counterflow.collectors.text.csv_rows import CsvRow, CsvRows, is_csv_of, utc
+from counterflow.collectors.text.lines import placed_in
 from counterflow.collectors.text.stamps import iso
 
 REQUIRED = ("workload", "query", "start", "end")
@@ -61,12 +62,12 @@ class QueryLog:
             elif isinstance(item, Reject):
                 yield item
             elif isinstance(found := _query(item, rows.memory), Reject):
-                yield item.placed(found)
+                yield placed_in(item.line, found)
             elif found in seen:
-                yield item.placed(Reject(Reason.DUPLICATE_ROW, "the log has this query already", "none"))
+                yield placed_in(item.line, Reject(Reason.DUPLICATE_ROW, "the log has this query already", "none"))
             elif len(seen) >= MAX_QUERIES:
                 detail = f"more than the {MAX_QUERIES} queries that are read of one log: give each run a file"
-                yield item.placed(Reject(Reason.OUT_OF_RANGE, detail, "none"))
+                yield placed_in(item.line, Reject(Reason.OUT_OF_RANGE, detail, "none"))
             else:
                 seen.add(found)
                 runs.setdefault(found[0], []).append(found[1])

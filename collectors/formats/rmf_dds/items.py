@@ -22,10 +22,10 @@ from counterflow.collectors.formats.rmf_dds.report import (
     number,
     text,
 )
-from counterflow.collectors.records import Context, Fields, Item, Reason, Record, Reject
+from counterflow.collectors.records import Context, Fields, Item, Reason, Record, Reject, Unusable
 from counterflow.collectors.text import stamps
-from counterflow.collectors.text.documents import Unusable
 from counterflow.collectors.text.periods import gap, is_gap
+from counterflow.collectors.text.refused import RefusedFigures
 from counterflow.collectors.text.settings import changes
 from counterflow.collectors.text.trees import mapping, mappings
 
@@ -105,7 +105,7 @@ class _Reading:
     def __init__(self, found: Header, content: Body, state: RmfState) -> None:
         """Raise `Unusable` where the interval was read before, or a later one was."""
         self.content = content
-        self._found, self._state, self._refused = found, state, dict[Reason, list[str]]()
+        self._found, self._state, self._refused = found, state, RefusedFigures()
         self._ts: Fields = {"ts": stamps.iso(found.end), "system": found.system, "source": "rmf_dds"}
         self._measured = self._ts | ({} if found.seconds is None else {"interval_s": found.seconds})
         if (last := state.seen.get(found.key)) is not None:
@@ -133,7 +133,7 @@ class _Reading:
         try:
             return None if written is None else number(written)
         except Unusable as error:
-            self._refused.setdefault(error.reason, []).append(f"{place}: {written!r:.60}")
+            self._refused.add(error.reason, f"{place}: {written!r:.60}")
             return None
 
     def record(self, dataset: str, fields: Mapping[str, Any]) -> Record:
@@ -167,8 +167,7 @@ class _Reading:
         if misfits := self.content.misfits:
             detail = f"{len(misfits)} rows have more or fewer values than the {len(self.content.columns)} columns"
             yield Reject(Reason.FIELD_COUNT, detail, "part", raw=json.dumps(misfits).encode())
-        for reason, places in self._refused.items():
-            yield Reject(reason, f"{len(places)} figures: {'; '.join(places[:20])}", "part")
+        yield from self._refused.rejects()
 
 
 def _sysinfo(reading: _Reading) -> Iterator[Item]:

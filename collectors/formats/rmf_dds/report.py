@@ -13,9 +13,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple
 
-from counterflow.collectors.records import Context, Reason
+from counterflow.collectors.records import Context, Reason, Unusable
 from counterflow.collectors.text import stamps
-from counterflow.collectors.text.documents import Unusable
 from counterflow.collectors.text.trees import BEYOND_ANY, mapping, mappings
 
 ACCEPTABLE = frozenset({"GPM0709I", *(f"GPM050{n}I" for n in range(1, 8))})

@@ -14,9 +14,9 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any, BinaryIO
 
 from counterflow.collectors.formats.sysstat.broken_json import repaired
-from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject, Unusable
 from counterflow.collectors.text.device_names import NUMBERED, Device, devices, numbered
-from counterflow.collectors.text.documents import Documents, Unusable, read_items
+from counterflow.collectors.text.documents import Documents, read_items
 from counterflow.collectors.text.periods import LONGEST_S, gap, is_gap
 from counterflow.collectors.text.placing import Placed, in_one_second
 from counterflow.collectors.text.settings import changes

@@ -10,11 +10,11 @@ from collections.abc import Collection, Iterator
 from datetime import datetime
 from typing import Any, BinaryIO
 
-from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject, Unusable
 from counterflow.collectors.text.csv_rows import CsvRows, is_csv_of, read_items, utc
 from counterflow.collectors.text.keys import is_new
-from counterflow.collectors.text.numbers import Ambiguous, number_within
-from counterflow.collectors.text.running_counts import NotLaterError, Sample, beside
+from counterflow.collectors.text.numbers import number_within
+from counterflow.collectors.text.running_counts import Sample, beside
 from counterflow.collectors.text.stamps import iso
 
 REQUIRED = ("time_utc", "workload", "run_id", "unit_of_work", "done")
@@ -62,10 +62,8 @@ def _records(values: dict[str, str], rows: CsvRows) -> Iterator[Record | Reject]
                 yield Reject(Reason.OUT_OF_RANGE, f"{name}: expected 0 or more, found {number:g}", "part")
             elif number is not None:
                 figures[name] = number
-        except Ambiguous as either:
-            yield Reject(Reason.NOT_A_NUMBER, f"{name}: {either}", "part")
-        except ValueError:
-            yield Reject(Reason.NOT_A_NUMBER, f"{name}: expected a number, found {values[name][:40]!r}", "part")
+        except Unusable as error:
+            yield Reject(error.reason, f"{name}: {error}", "part")
     fields: Fields = {"ts": iso(instant), "system": rows.context.system, "source": WorkloadCsv.name}
     fields |= {name: values[name] for name in ("workload", "run_id", "unit_of_work")} | {"operation": ""}
     before, reject = _beside(fields, instant, figures.get("done"), rows.memory)
@@ -98,7 +96,7 @@ def _beside(
         return {}, None if is_new(run["times"], "", fields["ts"]) else _again(fields)
     try:
         found = beside(before, instant, {"done": done})
-    except NotLaterError as error:
+    except Unusable as error:
         return {}, Reject(error.reason, f"run {run_id!r}: {error}", "none")
     if before is not None and found.reason is Reason.RESTARTED:
         went = f"{done:.15g} done after {before['counts']['done']:.15g} at {before['ts']}"

@@ -6,11 +6,10 @@ the amounts between two such prints are r2·t2 - r1·t1.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Literal, NamedTuple, TypedDict
@@ -18,9 +17,10 @@ from typing import Literal, NamedTuple, TypedDict
 from counterflow.collectors.formats.wrkdsksts import rows
 from counterflow.collectors.formats.wrkdsksts.captures import Capture, stray
 from counterflow.collectors.formats.wrkdsksts.rows import Misread, Unit
-from counterflow.collectors.records import Context, Fields, Item, Reason, Record, Reject
+from counterflow.collectors.records import Context, Fields, Item, Reason, Record, Reject, Unusable
 from counterflow.collectors.text import stamps
-from counterflow.collectors.text.dates import ORDERS
+from counterflow.collectors.text.dates import ORDERS, readings
+from counterflow.collectors.text.settings import changes
 
 TOLERANCE_S = 5
 """How far the start of two prints may differ and still be one reset: the header's time is not that of the figures."""
@@ -56,22 +56,14 @@ class WrkdskstsState:
     """State carried over from earlier captures: JSON values, written with every commit.
 
     `order` is the order of day, month and year that an earlier date of the file proved; `columns` are the ends of its
-    columns. `preceding` holds the last sample by system, `config` a digest of the settings published for each disk.
+    columns. `preceding` holds the last sample by system, `config` the settings published last for each disk.
     """
 
     order: str | None = None
     columns: list[int] | None = None
     instant: str | None = None
     preceding: dict[str, Preceding] = field(default_factory=dict)
-    config: dict[str, str] = field(default_factory=dict)
-
-
-class UnusableCaptureError(ValueError):
-    """The capture as a whole is refused."""
-
-    def __init__(self, reason: Reason, detail: str) -> None:
-        super().__init__(detail)
-        self.reason = reason
+    config: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -90,19 +82,19 @@ def items(capture: Capture, state: WrkdskstsState, context: Context) -> Iterator
     try:
         if system is None:
             detail = "expected the name of the system behind the elapsed time or the title"
-            raise UnusableCaptureError(Reason.BAD_HEADER, detail)
+            raise Unusable(Reason.BAD_HEADER, detail)
         instant = _instant(capture, state, context)
         ts = stamps.iso(instant)
         if capture.elapsed_s is None:
-            raise UnusableCaptureError(Reason.BAD_HEADER, "expected an elapsed time, `: hh:mm:ss` behind a label")
+            raise Unusable(Reason.BAD_HEADER, "expected an elapsed time, `: hh:mm:ss` behind a label")
         if capture.elapsed_s == 0:
             detail = "the elapsed time is 00:00:00: nothing was measured since the reset"
-            raise UnusableCaptureError(Reason.EMPTY_SNAPSHOT, detail)
+            raise Unusable(Reason.EMPTY_SNAPSHOT, detail)
         before = state.preceding.get(system)
         follows = before is not None and _follows(before, instant, capture.elapsed_s)
         state.instant = ts
         found = list(_sample(capture, capture.elapsed_s, state, system, instant, before if follows else None))
-    except UnusableCaptureError as error:
+    except Unusable as error:
         first = capture.first
         raw = b"\n".join(capture.written)
         yield Reject(error.reason, str(error), "none", first.number, first.offset, system=system, ts=ts, raw=raw)
@@ -132,7 +124,9 @@ def _sample(
             backwards += [f"{name}.{column}" for column in negative]
         whose = measured if disk.unit.measures else envelope
         yield Record("disk", {**whose, **_columns(name, disk, spent, seconds, direct=before is None)})
-        yield from _config(name, disk.unit, state, system, envelope)
+        entries = {"type": disk.unit.type, "compression": disk.unit.compression}
+        settings = {key: value for key, value in entries.items() if value is not None}
+        yield from changes(state.config.setdefault(f"{system} {name}", {}), settings, envelope, "WRKDSKSTS", name)
     yield Record("manifest", {**measured, "counted": "disk", "row_count": len(disks)})
     if backwards:
         shown = ", ".join(backwards[:20])
@@ -166,7 +160,7 @@ def _follows(before: Preceding, instant: datetime, elapsed_s: int) -> bool:
 
     Raises
     ------
-    UnusableCaptureError : it covers time that the one before covers, and does not count from the same reset.
+    Unusable : it covers time that the one before covers, and does not count from the same reset.
     """
     ts, seconds = datetime.fromisoformat(before["ts"]), before["elapsed_s"]
     reset, preceding_reset = instant - timedelta(seconds=elapsed_s), ts - timedelta(seconds=seconds)
@@ -176,9 +170,9 @@ def _follows(before: Preceding, instant: datetime, elapsed_s: int) -> bool:
     if reset >= ts - tolerance:
         return False
     if elapsed_s == seconds and abs(instant - ts) <= tolerance:
-        raise UnusableCaptureError(Reason.DUPLICATE_ROW, f"the capture before is of the same time, {before['ts']}")
+        raise Unusable(Reason.DUPLICATE_ROW, f"the capture before is of the same time, {before['ts']}")
     detail = f"its {elapsed_s} s overlap the capture of {before['ts']}, and they do not count from the same reset"
-    raise UnusableCaptureError(Reason.REPEATED_BLOCK, f"{detail}: print from one job, or with RESET(*YES)")
+    raise Unusable(Reason.REPEATED_BLOCK, f"{detail}: print from one job, or with RESET(*YES)")
 
 
 # the time
@@ -189,23 +183,23 @@ def _instant(capture: Capture, state: WrkdskstsState, context: Context) -> datet
 
     Raises
     ------
-    UnusableCaptureError : it has no time, or its date can be read in more than one way.
+    Unusable : it has no time, or its date can be read in more than one way.
     """
     if capture.date is None or capture.time is None:
         if context.given_at is not None:
             return context.given_at
         detail = "expected a date and a time before the elapsed time, or --at"
-        raise UnusableCaptureError(Reason.STAMP_MISSING, detail)
+        raise Unusable(Reason.STAMP_MISSING, detail)
     h, m, s = (int(part) for part in re.split(r"\D", capture.time))
     dates = _dates(capture, context.date_order or state.order)
     if not dates or h > 23 or m > 59 or s > 59:
         stamp = f"{capture.date} {capture.time}"
-        raise UnusableCaptureError(Reason.STAMP_INVALID, f"expected a date and a time of day, found `{stamp}`")
+        raise Unusable(Reason.STAMP_INVALID, f"expected a date and a time of day, found `{stamp}`")
     if len(set(dates.values())) > 1:
-        readings = " or ".join(f"{date:%Y-%m-%d} ({order})" for order, date in dates.items())
+        either = " or ".join(f"{date:%Y-%m-%d} ({order})" for order, date in dates.items())
         way_out = "name the order (`date_order`, --date-order), or print with CHGJOB DATFMT(*JUL)"
-        detail = f"`{capture.date}` is {readings}: {way_out}"
-        raise UnusableCaptureError(Reason.STAMP_INVALID, detail)
+        detail = f"`{capture.date}` is {either}: {way_out}"
+        raise Unusable(Reason.STAMP_INVALID, detail)
     if len(dates) == 1 and len(re.split(r"\D", capture.date)) == 3:
         state.order = next(iter(dates))
     local = next(iter(dates.values())).replace(hour=h, minute=m, second=s)
@@ -217,10 +211,16 @@ def _dates(capture: Capture, order: str | None = None) -> dict[str, datetime]:
     """Return midnight of the date of a capture in each order that it allows; `order` is the only one, where given."""
     if capture.date is None:
         return {}
-    orders = (order,) if order else ORDERS
-    dates = {order: date for order in orders if (date := _date(capture.date, order)) is not None}
-    if capture.built is not None and (built := _date(_parted(capture.built), "ymd")) is not None:
-        dates = {order: date for order, date in dates.items() if date >= built}  # no print is older than its release
+    parts = re.split(r"\D", capture.date)
+    dates = _of_the_year(*parts) if len(parts) == 2 else _midnights(parts)
+    if len(parts[0]) == 4 and "ymd" in dates:  # it is the year, whatever the order of other dates
+        dates = dict.fromkeys(ORDERS, dates["ymd"])
+    if order is not None:
+        dates = {order: dates[order]} if order in dates else {}
+    if capture.built is not None:
+        built = _midnights([capture.built[:2], capture.built[2:4], capture.built[4:]]).get("ymd")
+        # no print is older than its release
+        dates = {order: date for order, date in dates.items() if built is None or date >= built}
     return dates
 
 
@@ -241,26 +241,15 @@ def only_order(captures: Iterable[Capture]) -> str | None:
     return None
 
 
-def _parted(digits: str) -> str:
-    return f"{digits[:2]}/{digits[2:4]}/{digits[4:]}"
+def _midnights(parts: Sequence[str]) -> dict[str, datetime]:
+    return readings(f"{'/'.join(parts)} 00:00")
 
 
-def _date(written: str, order: str) -> datetime | None:
-    """Return midnight of a date; two parts are year and day of the year (*JUL), four digits first are the year."""
-    parts = re.split(r"\D", written)
-    try:
-        if len(parts) == 2:
-            year, day = int(parts[0]), int(parts[1])
-            first = datetime(year % 100 + 2000, 1, 1)  # noqa: DTZ001 - local by design
-            date = first + timedelta(days=day - 1)
-            return date if len(parts[1]) == 3 and date.year == first.year else None
-        if len(parts[0]) == 4:
-            order = "ymd"
-        by = dict(zip(order, map(int, parts), strict=True))
-        year = by["y"] if by["y"] >= 100 else by["y"] + 2000
-        return datetime(year, by["m"], by["d"]) if 2000 <= year < 2300 else None  # noqa: DTZ001
-    except (ValueError, OverflowError):
-        return None
+def _of_the_year(year: str, day: str) -> dict[str, datetime]:
+    """Return midnight of a day of the year (*JUL), which is the same in every order."""
+    first = datetime(int(year) % 100 + 2000, 1, 1)  # noqa: DTZ001 - local by design
+    date = first + timedelta(days=int(day) - 1)
+    return dict.fromkeys(ORDERS, date) if len(day) == 3 and date.year == first.year else {}
 
 
 # the units
@@ -352,15 +341,3 @@ def _columns(name: str, disk: Disk, spent: dict[str, Amount], seconds: float, *,
         "used_pct": unit.measures.get("used"),
     }
     return fields | {column: value for column, value in known.items() if value is not None}
-
-
-def _config(name: str, unit: Unit, state: WrkdskstsState, system: str, envelope: Fields) -> Iterator[Record]:
-    """Yield the settings that no column holds, where they differ from those published last."""
-    entries = {"type": unit.type, "compression": unit.compression}
-    found = {key: value for key, value in entries.items() if value is not None}
-    digest = hashlib.blake2s(repr(sorted(found.items())).encode(), digest_size=8).hexdigest()
-    if not found or state.config.get(f"{system} {name}") == digest:
-        return
-    state.config[f"{system} {name}"] = digest
-    for key, value in found.items():
-        yield Record("config", {**envelope, "section": "WRKDSKSTS", "item": name, "name": key, "value": value})

@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
 from typing import BinaryIO
 
 from counterflow.collectors.formats.ycsb import lines
 from counterflow.collectors.formats.ycsb.run import Run, Summary, of_status, of_summary
 from counterflow.collectors.records import Context, Item, Position, Reason, Reject, placed
 from counterflow.collectors.text.codepages import text
-from counterflow.collectors.text.lines import KEPT_BYTES, Line, read_lines
-from counterflow.collectors.text.stamps import iso
+from counterflow.collectors.text.lines import KEPT_BYTES, Line, placed_in, read_lines
+from counterflow.collectors.text.stamps import iso, stated
 
 MAX_MESSAGES = 20
 """Messages of a file that are noted singly; the others are counted."""
@@ -36,7 +35,7 @@ class _Block:
     status: lines.Status | None = None
     summary: Summary = field(default_factory=dict)
     raw: list[bytes] = field(default_factory=list)
-    rejects: list[Reject] = field(default_factory=list)
+    rejects: list[Item] = field(default_factory=list)
     count: int = 0
 
 
@@ -123,30 +122,30 @@ class _Reading:
         try:
             summed = lines.summed(written)
         except ValueError as error:
-            block.rejects.append(_placed(Reject(Reason.NOT_A_NUMBER, str(error), "none"), line))
+            block.rejects.append(placed_in(line, Reject(Reason.NOT_A_NUMBER, str(error), "none")))
             return
         if summed is None:
-            block.rejects += [_placed(item, line) for item in self._other(line, written)]
+            block.rejects += [placed_in(line, item) for item in self._other(line, written)]
             return
         block.count += 1
         if block.count > MAX_FIGURES:
             if block.count == MAX_FIGURES + 1:
                 detail = f"more than the {MAX_FIGURES} figures of a summary that are read"
-                block.rejects.append(_placed(Reject(Reason.OUT_OF_RANGE, detail, "none"), line))
+                block.rejects.append(placed_in(line, Reject(Reason.OUT_OF_RANGE, detail, "none")))
             return
         block.summary.setdefault(summed.name, {})[summed.measurement] = summed.value
         block.raw.append(line.raw)
 
-    def _one(self, line: Line, written: str) -> Iterator[Reject]:
+    def _one(self, line: Line, written: str) -> Iterator[Item]:
         """Begin a block with a line, or yield its reject."""
         if line.fault is not None:
             detail = "the output ends within a line" if line.fault is Reason.CUT_LINE else "the line is too long"
-            yield _placed(Reject(line.fault, detail, "none"), line)
+            yield placed_in(line, Reject(line.fault, detail, "none"))
             return
         try:
             status = lines.status(written)
         except ValueError as error:
-            yield _placed(Reject(Reason.STAMP_INVALID, str(error), "none"), line)
+            yield placed_in(line, Reject(Reason.STAMP_INVALID, str(error), "none"))
             return
         if status is not None:
             self._block = _Block(line, status, raw=[line.raw])
@@ -162,19 +161,17 @@ class _Reading:
         elif _STAMP.fullmatch(written):
             yield from self._begun(line, written)
         else:
-            yield from (_placed(item, line) for item in self._other(line, written))
+            yield from (placed_in(line, item) for item in self._other(line, written))
 
-    def _begun(self, line: Line, written: str) -> Iterator[Reject]:
+    def _begun(self, line: Line, written: str) -> Iterator[Item]:
         """Take the time of a line of ours as the begin of the run."""
-        try:
-            found = datetime.fromisoformat(written.strip())
-            found = (found if found.tzinfo else found.replace(tzinfo=self._context.zone)).astimezone(UTC)
-        except (ValueError, OverflowError) as error:
-            yield _placed(Reject(Reason.STAMP_INVALID, str(error), "none"), line)
+        found = stated(written.strip(), self._context.zone)
+        if found is None:
+            detail = f"expected the time at which a run begins, found `{written.strip():.40}`"
+            yield placed_in(line, Reject(Reason.STAMP_INVALID, detail, "none"))
             return
         self._run = self._run.following()
-        if 2000 <= found.year < 2290:
-            self._run.begin = iso(found)
+        self._run.begin = iso(found)
 
     def _other(self, line: Line, written: str) -> Iterator[Reject]:
         """Yield the reject of a line that is no figure: the messages of the database binding."""
@@ -205,12 +202,6 @@ class _Reading:
                 item.raw = b"\n".join(block.raw)[:KEPT_BYTES]
             yield placed(item, block.first.number, block.first.offset)
         yield from block.rejects
-
-
-def _placed(reject: Reject, line: Line) -> Reject:
-    reject.line, reject.byte_offset = line.number, line.offset
-    reject.raw = line.raw if reject.kept == "none" else b""
-    return reject
 
 
 FORMAT = Ycsb()

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from counterflow.collectors.formats.ycsb.lines import OK, Kind, Measured, Status, kind, number
 from counterflow.collectors.records import Context, Fields, Reason, Record, Reject
 from counterflow.collectors.text.periods import missing_between, remembered
-from counterflow.collectors.text.stamps import iso, to_utc
+from counterflow.collectors.text.stamps import AMBIGUOUS, iso, to_utc
 
 SOURCE = "ycsb"
 UNIT = "operations"
@@ -100,8 +100,7 @@ def of_status(run: Run, status: Status, context: Context) -> Iterator[Record | R
         instant += _APART  # the clock was set back to where a status line has this time: each is a row of its own
     ts = iso(instant)
     if ambiguous:
-        detail = "the clock shows this hour twice and no earlier line decides: read as the first"
-        yield Reject(Reason.CLOCK_CHANGE, detail, "all")
+        yield Reject(Reason.CLOCK_CHANGE, AMBIGUOUS, "all")
     if run.ts is None:
         run.name, run.begin, run.label = ts, iso(instant - timedelta(seconds=max(status.elapsed_s, 0))), status.label
         yield from _settings(run, context)

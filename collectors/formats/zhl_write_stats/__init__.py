@@ -11,9 +11,10 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, BinaryIO, NamedTuple, TypedDict
 
-from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject, Unusable
 from counterflow.collectors.text.codepages import text
-from counterflow.collectors.text.zos_listings import Found, Listing, Place, UnplacedError, iso, listings, located
+from counterflow.collectors.text.stamps import AMBIGUOUS, iso
+from counterflow.collectors.text.zos_listings import Found, Listing, Place, listings, located
 
 SECTION = "ZHLWRITE"
 ROUNDING_POINTS = 1.0
@@ -89,15 +90,7 @@ class ZhlWriteStats:
         position = position or Position(0, 0)
         state = ZhlState(**position.state)
         sample: list[Found] = []
-        for found in listings(
-            stream,
-            position.byte_offset,
-            position.line,
-            Place(*state.sample_line),
-            begins=lambda body: _BEGINS.search(body) is not None,
-            ends=lambda body: _ENDS.search(body) is not None,
-            complete=context.complete,
-        ):
+        for found in listings(stream, position, Place(*state.sample_line), _BEGINS, _ENDS, complete=context.complete):
             if sample and sample[-1].listing.place != found.listing.place:
                 yield from _sample(sample, state, context)
                 sample = []
@@ -115,7 +108,7 @@ def _sample(sample: list[Found], state: ZhlState, context: Context) -> Iterator[
     place, first = sample[0].listing.place, sample[0].listing.first
     try:
         system, instant, ambiguous = located(place, context, state.after)
-    except UnplacedError as error:
+    except Unusable as error:
         for found in sample:
             line = found.listing.first
             raw = found.listing.raw
@@ -123,8 +116,7 @@ def _sample(sample: list[Found], state: ZhlState, context: Context) -> Iterator[
     else:
         ts = state.after = iso(instant)
         if ambiguous:
-            detail = "the clock shows this hour twice and no earlier report decides: read as the first"
-            yield Reject(Reason.CLOCK_CHANGE, detail, "all", first.number, first.offset, SECTION, None, system, ts)
+            yield Reject(Reason.CLOCK_CHANGE, AMBIGUOUS, "all", first.number, first.offset, SECTION, None, system, ts)
         for item in _reports(sample, state, system, ts):
             if isinstance(item, Reject):
                 item.section, item.system, item.ts = SECTION, system, ts

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import socket
-from pathlib import Path
 
 import click
 
 
 @click.command()
 @click.option("--clickhouse-url", metavar="URL", help="ClickHouse's HTTP address; default: the stack's.")
-@click.option("--user", default="lander", show_default=True, help="ClickHouse user with INSERT and SELECT.")
-@click.option(
-    "--password-file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="File with the user's password; default: the stack's.",
-)
 @click.option(
     "--instance-id", default=socket.gethostname, help="Name of this lander in its group; default: the host name."
 )
@@ -40,8 +33,6 @@ import click
 @click.option("--until-caught-up", is_flag=True, help="Exit when all that the topics held at the start has landed.")
 def command(
     clickhouse_url: str | None,
-    user: str,
-    password_file: Path | None,
     instance_id: str,
     metrics_port: int,
     batch_messages: int,
@@ -72,11 +63,10 @@ def command(
     configure()
     gc.set_threshold(100_000, 50, 50)  # messages come by the hundred thousand and form no cycles
     stack = StackSettings.of_a_part()
-    password = password_file.read_text().strip() if password_file else stack.clickhouse_password(user)
     stop = stopping()
     url = clickhouse_url or stack.clickhouse_url
     tables = {dataset.topic: name for name, dataset in published().items()}
-    with ClickHouse(url, user, password, timeout_s=60, ca=stack.tls_ca) as client:
+    with ClickHouse(url, "lander", stack.clickhouse_password("lander"), ca=stack.tls_ca) as client:
         lander = Lander(
             stack.kafka("lander"),
             instance_id,

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["table", "markdown", "csv", "json"]),
+    type=click.Choice(["table", "csv", "json"]),
     default="table",
     show_default=True,
-    help="Markdown, CSV and JSON have all components; CSV and JSON are unrounded.",
+    help="CSV and JSON have all components, unrounded.",
 )
 @click.option("--json", "form", flag_value="json", help="As --format json.")
 def command(baseline: str, scenarios: tuple[str, ...], warm_up_s: float | None, top: int, form: str) -> None:
@@ -47,8 +47,6 @@ def command(baseline: str, scenarios: tuple[str, ...], warm_up_s: float | None, 
     with reader() as client:
         comparison = compare([read_run(client, name, warm_up_s) for name in names])
     match form:
-        case "markdown":
-            click.echo(written.markdown(comparison))
         case "csv":
             text = written.as_csv(comparison)
             click.echo(inert(text, keep="\n\t") if sys.stdout.isatty() else text, nl=False)

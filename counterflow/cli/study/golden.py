@@ -17,9 +17,8 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line, one per check; the last has the counts.")
-@click.option("--markdown", "as_markdown", is_flag=True, help="Only the error tables of docs/studies/*-backtest.md.")
 @click.pass_context
-def command(ctx: click.Context, as_json: bool, as_markdown: bool) -> None:
+def command(ctx: click.Context, as_json: bool) -> None:
     """Recompute the published figures of the studied documents, and predict the mirrored runs of Db2 Mirror.
 
     A document's own error must show: its numbers give another figure. docs/studies/golden.md lists them. A run that
@@ -28,7 +27,6 @@ def command(ctx: click.Context, as_json: bool, as_markdown: bool) -> None:
     """
     from counterflow.analysis.studies import backtest
     from counterflow.analysis.studies.golden import documents, outcomes, totals
-    from counterflow.analysis.whatif import log_path_backtest
 
     found = list(outcomes(documents()))
     predicted = backtest.predictions()
@@ -36,9 +34,7 @@ def command(ctx: click.Context, as_json: bool, as_markdown: bool) -> None:
     counted = totals(found)
     failed = [*counted.pop("failed"), *failed]
     counted |= {**backtest.counted(), "failed": failed}
-    if as_markdown:
-        click.echo(f"{backtest.markdown()}\n{log_path_backtest.markdown()}", nl=False)
-    elif as_json:
+    if as_json:
         lines = [*(outcome._asdict() for outcome in found), *(p._asdict() for p in predicted), counted]
         sys.stdout.buffer.writelines(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines)
     else:

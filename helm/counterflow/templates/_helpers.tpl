@@ -277,3 +277,12 @@ readinessProbe:
   securityContext: {{- toYaml .root.Values.securityContext | nindent 4 }}
   volumeMounts: {{- include "counterflow.volumeMounts" . | nindent 4 }}
 {{- end -}}
+
+{{/* A volume's claim, for one pod at a time: a value `storage` with `size` and `className`. */}}
+{{- define "counterflow.claim" -}}
+accessModes: [ReadWriteOnce]
+{{- with .className }}
+storageClassName: {{ . }}
+{{- end }}
+resources: {requests: {storage: {{ .size }}}}
+{{- end -}}

@@ -8,10 +8,11 @@ from pathlib import Path
 
 KUBERNETES = "1.34.0"
 """The oldest release still maintained: newer ones accept what it accepts."""
-KINDS = Path(__file__).parents[1] / "tests/helm/kinds"
-CHART = Path(__file__).parent / "counterflow"
-TRIAL = Path(__file__).parent / "trial"
-TOOLS = Path(__file__).parents[1] / ".counterflow/tools"
+_REPOSITORY = Path(__file__).parents[2]
+KINDS = _REPOSITORY / "tests/helm/kinds"
+CHART = _REPOSITORY / "helm/counterflow"
+TRIAL = _REPOSITORY / "helm/trial"
+TOOLS = _REPOSITORY / ".counterflow/tools"
 EXAMPLES = tuple(sorted(path.name for path in (CHART / "examples").iterdir()))
 
 

@@ -1,11 +1,14 @@
-"""Column readers for rules; each raises a `ValueError` that names the column and what was expected."""
+"""Column readers for rules; each raises a `ValueError` that names the column and what was expected.
+
+An interval states its fields with the types below, each with the reader of its column.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 
 INFINITY = float("inf")
 
@@ -87,8 +90,10 @@ class OneOf:
 Column = Moment | Number | Flag | OneOf
 """The reader of a column; called with a row and the column's name."""
 
-moment, flag = Moment(), Flag()
-difference = Number()
-number = Number(least=0)
-positive = Number(above=0)
-length = Number(above=0, needed=True)
+Time = Annotated[datetime, Moment()]
+TimeOrNone = Annotated[datetime | None, Moment(needed=False)]
+Difference = Annotated[float | None, Number()]
+"""A number that is negative where a counter restarted."""
+Figure = Annotated[float | None, Number(least=0)]
+Positive = Annotated[float | None, Number(above=0)]
+Mark = Annotated[bool, Flag()]
