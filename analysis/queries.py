@@ -7,7 +7,9 @@ that, and `{until:DateTime64(3)}` to those that end by then.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +27,11 @@ class Query(NamedTuple):
     question: str
     section: str
     sql: str
+
+    @property
+    def parameters(self) -> dict[str, str]:
+        """The parameters of the statement by name, each with its ClickHouse type."""
+        return dict(re.findall(r"\{(\w+):([^}]+)\}", self.sql))
 
 
 def queries(folder: Path = FOLDER) -> dict[str, Query]:
@@ -48,6 +55,27 @@ def queries(folder: Path = FOLDER) -> dict[str, Query]:
         question, section = first.removeprefix(_QUESTION), second.removeprefix(_SECTION)
         found[path.stem] = Query(path.stem, question, section, statement.strip())
     return found
+
+
+def stored_query(name: str) -> Query:
+    """Return a stored query by name.
+
+    Raises
+    ------
+    CounterflowError : there is none; the hint names the table that is called so, or the nearest query.
+    """
+    stored = queries()
+    if name in stored:
+        return stored[name]
+    from counterflow.schemas.definition import datasets
+
+    if name in datasets():
+        hint = f"it is a table: SELECT * FROM counterflow.{name} LIMIT 10"
+    elif near := get_close_matches(name, stored, 1):
+        hint = f"did you mean {near[0]}?"
+    else:
+        hint = "docs/cookbook.md lists them, and so does counterflow sql"
+    raise CounterflowError(f"no stored query is called {name}", hint=hint, exit_code=2)
 
 
 BEGINNING = "2000-01-01 00:00:00"

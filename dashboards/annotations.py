@@ -100,9 +100,9 @@ def drawn_over(board: Board) -> dict[str, Annotation]:
 
 
 def _of(gravity: str) -> list[str]:
-    return [state for state, colour in looks().states.items() if colour == gravity]
+    return [state for state, shown in looks().states.items() if shown.colour == gravity]
 
 
 def _near() -> list[str]:
     calm = {"good", "demand", "unknown", "critical"}
-    return [state for state, colour in looks().states.items() if colour not in calm]
+    return [state for state, shown in looks().states.items() if shown.colour not in calm]

@@ -22,6 +22,7 @@ from counterflow.dashboards.definition import (
     Link,
     PrometheusChart,
     Series,
+    State,
     boards,
     charts,
     drawings,
@@ -30,7 +31,7 @@ from counterflow.dashboards.definition import (
     mistakes,
     variable_of,
 )
-from counterflow.dashboards.folders import FOLDERS, Folder, folder_of
+from counterflow.dashboards.folders import folder_of
 from counterflow.dashboards.importable import importable
 from counterflow.dashboards.largest import OTHERS
 from counterflow.dashboards.runs import AXIS
@@ -95,7 +96,7 @@ def dashboard(board: Board) -> Json:
         "refresh": board.refresh,
         "time": {"from": f"now-{board.time}", "to": "now"},
         "timepicker": {},
-        "links": [_menu(folder) for folder in FOLDERS],
+        "links": [_menu(board)],
         "annotations": {"list": [_own_annotations(), *(_annotations(board) if board.verdicts else [])]},
         "templating": {"list": [*_datasources(board), *(_variable(name, board) for name in board.variables)]},
         "panels": list(_panels(board)),
@@ -316,7 +317,7 @@ def _custom(chart: Drawing) -> Json:
             return {**axis, **area, **_gaps(chart), "showPoints": "never", **stacked, **limits}
         case "lines":
             line = {"drawStyle": "line", "lineInterpolation": "linear", "fillOpacity": 0, "lineWidth": 2}
-            return {**axis, **line, **_gaps(chart), "showPoints": "auto", "stacking": {"mode": "none"}, **limits}
+            return {**axis, **line, **_gaps(chart), "showPoints": "never", "stacking": {"mode": "none"}, **limits}
         case "trend":
             return {**axis, "drawStyle": "line", "lineInterpolation": "linear", "lineWidth": 2, "spanNulls": False}
         case "ranking":
@@ -342,15 +343,17 @@ def _gaps(chart: Drawing) -> Json:
 def _mappings(chart: Drawing) -> list[Json]:
     """Return the names and colours of the values of a chart of states; nothing for a chart of figures."""
     if isinstance(chart, PrometheusChart):
-        return [_words({"1": "up", "0": "down"}, {"1": "good", "0": "critical"})] if chart.shape == "states" else []
+        return [_words(_UP)] if chart.shape == "states" else []
+    if chart.shape == "stat":
+        unknown = {"color": looks().colours["unknown"], "index": 0}
+        return [{"type": "special", "options": {"match": "null+nan", "result": unknown}}]
     if chart.shape != "states":
         return []
-    nothing = {chart.empty: chart.empty}
-    return [_words({state: state for state in looks().states} | nothing, {**looks().states, chart.empty: "unknown"})]
+    return [_verdict_words({chart.empty: State(colour="unknown", text=chart.empty)})]
 
 
-def _verdict_words() -> Json:
-    return _words({state: state for state in looks().states}, looks().states)
+def _verdict_words(more: Mapping[str, State] | None = None) -> Json:
+    return _words({**looks().states, **(more or {})})
 
 
 def _unknown_cells(chart: Drawing) -> Iterator[Json]:
@@ -359,10 +362,13 @@ def _unknown_cells(chart: Drawing) -> Iterator[Json]:
         yield {"matcher": {"id": "byRegexp", "options": ".*"}, "properties": [{"id": "noValue", "value": "\u2013"}]}
 
 
-def _words(texts: Mapping[str, str], colours: Mapping[str, str]) -> Json:
+_UP = {"1": State(colour="good", text="up"), "0": State(colour="critical", text="down")}
+
+
+def _words(shown: Mapping[str, State]) -> Json:
     options = {
-        value: {"text": text, "color": looks().colours[colours[value]], "index": index}
-        for index, (value, text) in enumerate(texts.items())
+        value: {"text": one.text, "color": looks().colours[one.colour], "index": index}
+        for index, (value, one) in enumerate(shown.items())
     }
     return {"type": "value", "options": options}
 
@@ -417,33 +423,24 @@ def _cell(name: str, series: Series, chart: Drawing) -> Iterator[tuple[str, Any]
     width = "custom.minWidth" if name == filler(chart) else "custom.width"
     yield width, width_px(chart, name)
     if series.state:
-        yield "mappings", [_verdict_words(), *_several_verdicts()]
+        yield "mappings", [_verdict_words()]
+        yield "color", {"mode": "thresholds"}  # a cell without a state has that of the lowest step: none
         yield "custom.cellOptions", {"type": "color-background", "mode": "basic"}
+    elif looks().units[series.unit or chart.unit].grafana == "string":
+        # Grafana until 12.1 reads the first, later versions the second; each ignores the other
+        yield "custom.cellOptions", {"type": "auto", "wrapText": True}
+        yield "custom.wrapText", True
     if series.levels:
-        below = {"color": looks().hues["sky"] if series.bar else "text", "value": None}
+        below = {"color": "text", "value": None}
         steps = [{"color": looks().colours[colour], "value": at} for colour, at in series.levels.items()]
         yield "thresholds", {"mode": "absolute", "steps": [below, *steps]}
         yield "color", {"mode": "thresholds"}
+        yield "custom.cellOptions", {"type": "color-text"}
     if series.spark:
         yield "color", {"mode": "fixed", "fixedColor": looks().hues["sky"]}
         if looks().units[series.unit or chart.unit].grafana == "percent":
             yield from (("min", 0), ("max", 100))
         yield "custom.cellOptions", {"type": "sparkline", "hideValue": True, "lineWidth": 1, "fillOpacity": 20}
-    if series.bar:
-        if not series.levels:
-            yield "color", {"mode": "fixed", "fixedColor": looks().hues["sky"]}
-        yield from (("min", 0), ("max", 100))
-        yield "custom.cellOptions", {"type": "gauge", "mode": "basic", "valueDisplayMode": "text"}
-    elif series.levels:
-        yield "custom.cellOptions", {"type": "color-text"}
-
-
-def _several_verdicts() -> Iterator[Json]:
-    """Yield the colours of texts that list several states: each has that of its gravest."""
-    for index, colour in enumerate(("critical", "warning"), start=len(looks().states)):
-        named = "|".join(state for state, found in looks().states.items() if found == colour)
-        result = {"color": looks().colours[colour], "index": index}
-        yield {"type": "regex", "options": {"pattern": f"/({named})/", "result": result}}
 
 
 def _hidden(chart: Drawing) -> list[Json]:
@@ -468,9 +465,11 @@ def _by_name(name: str, properties: Sequence[tuple[str, Any]]) -> Json:
 
 
 def _link(link: Link, board: Board, over_time: bool = False) -> Json:
-    """Return a link that passes on the range and every variable that both boards have, except those it sets itself."""
+    """Return a link that passes on the range and every variable that both boards have, unless it sets it itself."""
     reach = "from=${__data.fields.from_ms}&to=${__data.fields.to_ms}" if link.pad else "${__url_time_range}"
-    kept = [name for name in boards()[link.board].variables if name in board.variables and name not in link.variables]
+    there = boards()[link.board]
+    only_here = _all_of(board) - _all_of(there)  # All is no value there
+    kept = [name for name in there.variables if {name} <= {*board.variables} - {*link.variables} - only_here]
     clicked = {"time": "${__value.time}", "series": "${__field.labels.series}" if over_time else "${__series.name}"}
     parts = [reach, "${datasource:queryparam}", *(f"${{{name}:queryparam}}" for name in kept)]
     for name, column in link.variables.items():
@@ -484,6 +483,10 @@ _TABLE = {"showLegend": True, "displayMode": "table", "placement": "right", "cal
 _BESIDE = {**_TABLE, "sortBy": "Mean", "sortDesc": True}
 WIDE = 18
 """Columns from which a panel has room for a table beside its chart."""
+
+
+_TILE = {"text": {"titleSize": 14, "valueSize": 28}, "wideLayout": False}
+"""All figures of a row have one size and stand over their line; Grafana's own sizes follow the length of the text."""
 
 
 def _options(chart: Drawing, width: int) -> Json:
@@ -511,7 +514,7 @@ def _options(chart: Drawing, width: int) -> Json:
             total = isinstance(chart, Chart) and chart.total
             reduce = {"calcs": ["sum" if total else "lastNotNull"], "fields": "", "values": False}
             look = {"colorMode": "value", "graphMode": "area", "textMode": "value_and_name", "justifyMode": "auto"}
-            return {"reduceOptions": reduce, **look, "orientation": "auto", "wideLayout": True}
+            return {"reduceOptions": reduce, **look, **_TILE, "orientation": "auto"}
 
 
 def _datasources(board: Board) -> Iterator[Json]:
@@ -555,12 +558,20 @@ def _variable(name: str, board: Board) -> Json:
     return {**shared, "type": "textbox", "query": "", "current": {"text": "", "value": ""}, "options": []}
 
 
-def _menu(folder: Folder) -> Json:
-    """Return the menu of a folder's boards, which keeps time and variables; a plain link where it has one board."""
-    several = sum(folder_of(board) == folder for board in boards().values()) > 1
-    shared = {"type": "dashboards", "title": folder.title, "tags": [TAG, folder.name], "icon": "external link"}
-    kept = {"includeVars": True, "keepTime": True, "targetBlank": False, "tooltip": "", "url": ""}
-    return {**shared, **kept, "asDropdown": several}
+def _menu(board: Board) -> Json:
+    """Return the menu of all boards, which keeps the time, and the variables unless one of them can be All.
+
+    Most boards show one system: All from the address would draw one line over the systems.
+    """
+    shared = {"type": "dashboards", "title": "Boards", "tags": [TAG], "icon": "external link", "asDropdown": True}
+    kept = {"includeVars": not _all_of(board), "keepTime": True, "targetBlank": False, "tooltip": "", "url": ""}
+    return {**shared, **kept}
+
+
+def _all_of(board: Board) -> set[str]:
+    """Return the variables of a board that can be All."""
+    found = {name: variable_of(board, name) for name in board.variables}
+    return {name for name, variable in found.items() if variable.sql and variable.multi and variable.all}
 
 
 def _own_annotations() -> Json:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
@@ -38,6 +38,10 @@ _GRAFANA_UNITS = frozenset(  # those of Grafana that counters have
 )
 
 
+CHOSEN_AT = "$__timeFilter(ts)"
+"""Where the SQL of a family's chart takes the condition of the menu `figure`."""
+
+
 def _grafana_unit(name: str) -> str:
     if name not in _GRAFANA_UNITS and not re.match(r"(count|si|suffix):", name):
         raise ValueError(f"`{name}` is no unit of Grafana")
@@ -55,6 +59,13 @@ class Unit(Strict):
     chars: int = 9
 
 
+class State(Strict):
+    """How a state of a verdict is shown: the meaning that gives its colour, and words for people."""
+
+    colour: str
+    text: str
+
+
 class Looks(Strict):
     """Colours by meaning, those of series that a report does not know in advance and of verdict states, and units.
 
@@ -65,6 +76,7 @@ class Looks(Strict):
     sequence : colours for a report's open series that have an order.
     documented : meanings whose colours a document prescribes, whatever their contrast.
     themed : meanings that Grafana draws in a colour of the theme, by its name for that.
+    states : states of verdicts, the gravest last.
     """
 
     hues: dict[str, str]
@@ -74,12 +86,16 @@ class Looks(Strict):
     shades: tuple[str, ...]
     sequence: tuple[str, ...]
     themed: dict[str, str]
-    states: dict[str, str]
+    states: dict[str, State]
     units: dict[str, Unit]
 
     def grafana(self, colour: str) -> str:
         """Return the colour in which Grafana draws a meaning."""
         return self.themed.get(colour, self.colours[colour])
+
+    def state(self, state: str) -> State:
+        """Return how a state is shown; one that is not known, as it is written."""
+        return self.states.get(state, State(colour="unknown", text=state))
 
 
 @cache
@@ -110,7 +126,7 @@ class Series(Strict):
     `line` draws it over a stack, `right` against an axis of its own at the right, `dashed` as a limit.
 
     For a table's column: `state`, its words have the colours of verdict states; `spark`, an array drawn as a line;
-    `bar`, a bar of 100 %; `levels`, the value from which on it has each colour; `chars`, the most characters in it, in
+    `levels`, the value from which on it has each colour; `chars`, the most characters in it, in
     place of the unit's; `fills`, it takes the width that is left over, and is cut off where that is too little. Where
     no column fills, the first does.
     """
@@ -122,7 +138,6 @@ class Series(Strict):
     dashed: bool = False
     state: bool = False
     spark: bool = False
-    bar: bool = False
     levels: dict[ColourName, float] = {}
     chars: int | None = None
     fills: bool = False
@@ -296,13 +311,9 @@ class Chart(Drawing):
         """The SQL over time with the middle of each bucket as its `time`, still to be `bucketed`.
 
         For the tooltip and for links Grafana picks the point nearest to the cursor: with points in the middle of their
-        bars, that is the bar below the cursor. A bucket across an end of the range belongs to it: a bar is cut off
-        there, and the point of a line is moved to the edge, since nobody would see it beyond.
+        bars, that is the bar below the cursor.
         """
         middle = "toDateTime64(time, 3, 'UTC') - toIntervalMillisecond(500 * $__interval_s)"
-        if self.shape != "bars":
-            begin, end = (f"toDateTime64($__{one}Time, 3, 'UTC')" for one in ("from", "to"))
-            middle = f"least(greatest({middle}, {begin}), {end})"
         return f"SELECT {middle} AS time, * EXCEPT (time)\nFROM (\n{self._filled()}\n)\nORDER BY time"
 
     def bucketed(self, sql: str) -> str:
@@ -410,7 +421,8 @@ class Board(Strict):
     step : its place in the order of work, from the fleet to one job; the menus on top of every board follow it.
     tags : in addition to `counterflow` and the step.
     variables : names from `variables.yaml`, in order; the data source is always there.
-    one : it opens with one system instead of all: a page of a system. Several can be chosen.
+    one : it opens with one system instead of all: a page of a system. Several can be chosen. Of those that it has
+        counters of, the one with the gravest verdict in the range is the first.
     counters : datasets that it shows, some as `<dataset>/<format>`; systems that have them are listed first.
     platform : systems whose recordings name this operating system are listed before those.
     time : default range, back from now (`24h`).
@@ -474,13 +486,20 @@ class Variable(Strict):
 
 
 _DAYS = "day >= toDate($__fromTime, 'UTC') AND day <= toDate($__toTime, 'UTC')"
+_ONE = f"""\
+SELECT system FROM (SELECT DISTINCT system FROM counterflow.system_day WHERE {_DAYS}) AS present
+LEFT JOIN
+(
+  SELECT system, max(indexOf([{{states}}], toString(state))) AS gravest FROM counterflow.verdict FINAL
+  WHERE ts > $__fromTime AND ts <= $__toTime GROUP BY system
+) AS judged USING (system)
+ORDER BY {{first}}gravest DESC, system"""
 _OF_COUNTERS = f"""\
-SELECT system FROM counterflow.system_day WHERE {_DAYS} GROUP BY system
-ORDER BY {{platform}}system NOT IN
+system NOT IN
 (
   SELECT system FROM counterflow.system_dataset
   WHERE {_DAYS} AND hasAny([toString(dataset), concat(dataset, '/', splitByChar('.', source)[1])], [{{counters}}])
-), system"""
+), """
 _OF_PLATFORM = """\
 system NOT IN
 (
@@ -499,11 +518,14 @@ def variable_of(board: Board, name: str) -> Variable:
         return variable.model_copy(update={"values": board.choices})
     if name != "system" or not board.one:
         return variable
-    counters = ", ".join(f"'{counter}'" for counter in board.counters)
-    platform = _OF_PLATFORM.replace("{named}", PLATFORMS[board.platform]) if board.platform else ""
-    listed = _OF_COUNTERS.replace("{counters}", counters).replace("{platform}", platform)
-    sql = listed if counters else variable.sql
+    first = _OF_PLATFORM.replace("{named}", PLATFORMS[board.platform]) if board.platform else ""
+    first += _OF_COUNTERS.replace("{counters}", _listed(board.counters)) if board.counters else ""
+    sql = _ONE.replace("{states}", _listed(looks().states)).replace("{first}", first)
     return variable.model_copy(update={"sql": sql, "all": False})
+
+
+def _listed(texts: Iterable[str]) -> str:
+    return ", ".join(f"'{text}'" for text in texts)
 
 
 @cache
@@ -644,6 +666,10 @@ def _each(name: str, written: dict[str, Any]) -> Iterator[tuple[str, dict[str, A
 
     Each of a family has the fields of the family, except those that it has itself; its `put` has a text for each
     `{word}` of the SQL.
+
+    Raises
+    ------
+    ValueError : a word of `put` is not in the SQL, or the SQL of a figure has no place for the condition of the menu.
     """
     if "charts" not in written:
         yield name, written
@@ -652,8 +678,17 @@ def _each(name: str, written: dict[str, Any]) -> Iterator[tuple[str, dict[str, A
     for one, own in written["charts"].items():
         fields = {**shared, **own}
         for word, text in fields.pop("put", {}).items():
+            if f"{{{word}}}" not in fields["sql"]:
+                raise ValueError(
+                    f"{one}: put: the SQL has no `{{{word}}}`; write it there, or remove the word from `put`"
+                )
             fields["sql"] = _put(fields["sql"], word, text)
         if "figure" in own:
+            if CHOSEN_AT not in fields["sql"]:
+                raise ValueError(
+                    f"{one}: sql: write `{CHOSEN_AT}` among the conditions; the menu chooses there, and without it"
+                    " the panel draws all figures at once"
+                )
             fields |= {"family": name, "of": shared["title"]}
         yield one, fields
 

@@ -1,4 +1,4 @@
-"""The folders of the boards in the order of work: each is a folder of Grafana, and a menu on top of every board."""
+"""The folders of the boards in the order of work."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Folder(NamedTuple):
     Parameters
     ----------
     name : of the directory, and the tag of its boards.
-    title : of the menu; the board itself where the folder has one board alone.
+    title : of the folder in Grafana.
     steps : of its boards.
     """
 

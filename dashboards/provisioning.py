@@ -18,6 +18,9 @@ CLICKHOUSE, PROMETHEUS = "Counterflow ClickHouse", "Counterflow Prometheus"
 UIDS = {CLICKHOUSE: "counterflow-ch", PROMETHEUS: "counterflow-prometheus"}
 """Uids of the data sources, by name."""
 
+GRAFANA, PLUGIN = "12.3.0", "grafana-clickhouse-datasource@4.14.1"
+"""The pair that compose.yaml and the images have, too: docs/dashboards.md states which pairs were opened."""
+
 READER = "reader"
 QUERY_TIMEOUT_S = 30
 """The driver adds five seconds; the sum must be within what the user `reader` may set."""

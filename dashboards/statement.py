@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from counterflow.dashboards.definition import Chart
+from counterflow.dashboards.definition import CHOSEN_AT, Chart
 
 
 def until_chosen(chart: Chart) -> Chart:
@@ -16,7 +16,7 @@ def until_chosen(chart: Chart) -> Chart:
 
     On a board that ranks one interval, the figures on top are then of that interval, too.
     """
-    at_s = "intDiv(toUInt64OrZero(${at:singlequote}), 1000)"
+    at_s = "intDiv(toInt64OrZero(${at:singlequote}) - 1, 1000)"  # the point at the end of a line's bucket is in it
     end = f"least($__toTime, if({at_s} = 0, $__toTime, $__timeInterval({at_s}) + $__interval_s))"
     return chart.model_copy(update={"sql": re.sub(r"\$__toTime\b", lambda _: f"({end})", chart.sql)})
 
@@ -29,7 +29,7 @@ def if_chosen(chart: Chart, family: Sequence[Chart]) -> str:
     """
     others = ", ".join(f"'{one.figure}'" for one in family if one is not chart)
     chosen = f"NOT IN ({others})" if chart is family[0] else f"= '{chart.figure}'"
-    return statement(chart).replace("$__timeFilter(ts)", f"${{figure:singlequote}} {chosen} AND $__timeFilter(ts)")
+    return statement(chart).replace(CHOSEN_AT, f"${{figure:singlequote}} {chosen} AND {CHOSEN_AT}")
 
 
 def statement(chart: Chart) -> str:
@@ -45,7 +45,29 @@ def statement(chart: Chart) -> str:
         return _stated(chart)
     if not chart.over_time:
         return chart.query
-    return chart.bucketed(_open(chart) if chart.open else _known(chart))
+    points = _open(chart) if chart.open else _known(chart)
+    return chart.bucketed(points if chart.shape == "bars" else _stepped(points))
+
+
+def _stepped(points: str) -> str:
+    """Return two rows for each bucket of a line, at its begin and its end: the line keeps its height over the bucket.
+
+    The point nearest to the cursor is then one of the bucket below it. The first is a millisecond after the begin,
+    which is the end of the bucket before. A bucket across an end of the range is cut off there.
+    """
+    half, moment = "toIntervalMillisecond(500 * $__interval_s)", "toIntervalMillisecond(1)"
+    first, last = (f"toDateTime64($__{one}Time, 3, 'UTC')" for one in ("from", "to"))
+    begin = f"greatest(middle - {half} + {moment}, least({first}, middle + {half} - {moment}))"
+    return f"""\
+SELECT edge AS time, * EXCEPT (middle)
+FROM
+(
+SELECT time AS middle, * EXCEPT (time) FROM (
+{points}
+)
+)
+ARRAY JOIN [{begin}, least(middle + {half}, {last})] AS edge
+ORDER BY time, series"""
 
 
 def _known(chart: Chart) -> str:
@@ -72,8 +94,12 @@ WHERE seen
 ORDER BY time, place"""
 
 
+_NOTHING = "\u00a0"
+"""A label of a space: without any, Grafana moves the figure to the middle of its tile."""
+
+
 def _compared(chart: Chart) -> str:
-    """Label the value with its change from that of the day before: `series` has it in words, or that there is none.
+    """Label the value with its change from that of the day before; nothing where there is none to compare with.
 
     The values of the range and of the day before it are read once; a sum is compared with that of as long a range.
     """
@@ -105,7 +131,7 @@ FROM
     {then} AS then,
     round({change}, 1) AS change,
     multiIf(
-      empty(earlier), 'no day before',
+      empty(earlier), '{_NOTHING}',
       {_change("the day before", "none the day before", unit)}) AS series
 )
 ARRAY JOIN shown AS point

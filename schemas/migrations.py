@@ -26,6 +26,12 @@ FOLDER = Path(__file__).parent / "clickhouse"
 FEEDS = "feeds"
 """The views that fill ledger and rollups, half of each insert; a database that ends with its process needs none."""
 
+LOWEST = (26, 7)
+"""The oldest ClickHouse that creates the tables and views; 24.5, 24.8, 25.5, 25.8, 26.5, 26.7 and 26.9 were tried.
+
+Until 26.5 it reads the COMMENT after a view's last subquery as the name of that subquery, and refuses the view.
+"""
+
 _ORDER = (
     *("counters", "results", "intervals", "rollups", "feeds", "systems", "values", "views", "provisional"),
     *("recorded", "culprit"),
@@ -89,11 +95,12 @@ def migrate(client: ClickHouse, wanted: Schema | None = None, *, cluster: str | 
 
     Raises
     ------
-    CounterflowError : the database has tables of another version, from which no migration leads on, or of the other
-        kind (of one server, of a cluster). It is left unchanged.
+    CounterflowError : the server is older than `LOWEST`; or the database has tables of another version, from which no
+        migration leads on, or of the other kind (of one server, of a cluster). It is left unchanged.
     ClickHouseError : the server refused a statement; a second run begins with the same script.
     """
     wanted = wanted or schema()
+    require_version(client.rows("SELECT version() AS version")[0]["version"])
     _require_kind(client, cluster)
     scripts = wanted.scripts_from(recorded(client))
     if scripts is None:
@@ -121,6 +128,22 @@ def recorded(client: ClickHouse) -> str:
         return "of a checkout that was never released"
     found = client.rows("SELECT digest FROM counterflow.migration ORDER BY at DESC LIMIT 1")
     return str(found[0]["digest"]) if found else ""
+
+
+def require_version(version: str) -> None:
+    """Refuse a server that is too old, before a statement of it fails in the middle.
+
+    Raises
+    ------
+    CounterflowError : the version is below `LOWEST`.
+    """
+    if tuple(map(int, version.split(".")[:2])) < LOWEST:
+        lowest = ".".join(map(str, LOWEST))
+        raise CounterflowError(
+            f"ClickHouse {version} is too old: before {lowest} it refuses views with a COMMENT after a subquery",
+            hint=f"upgrade the server to {lowest} or later, then run counterflow dev migrate again",
+            exit_code=2,
+        )
 
 
 def _require_kind(client: ClickHouse, cluster: str | None) -> None:

@@ -157,3 +157,24 @@ def known_inputs() -> dict[str, str]:
 def collected() -> dict[str, str]:
     """Return the meaning and column of each input that is collected, by name."""
     return {name: text for measure in measures() for name, text in measure.columns.items()}
+
+
+def published_rules(
+    client: ClickHouse, systems: Collection[str], begin: str, end: str, facts: Facts | None = None
+) -> Iterator[Answer]:
+    """Yield the answer of each rule about each system, one that is unknown where nothing about a system is known.
+
+    Parameters
+    ----------
+    begin, end : the rules judge by intervals from the one, up to and without the other.
+    facts : what no counter provides.
+    """
+    if not systems:
+        return
+    period = {"param_systems": sorted(systems), "param_from": begin, "param_to": end}
+    found = list(answers(with_facts(measured(client, period), facts, systems)))
+    yield from found
+    why = "no IBM i counters of the system in that period, and no facts about it"
+    way_out = "the stored question `systems` lists what was recorded"
+    for system in sorted({*systems} - {one.system for one in found}):
+        yield Answer("rule", system, "published rules", None, "unknown", False, None, why, None, way_out)

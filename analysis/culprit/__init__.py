@@ -11,7 +11,9 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from counterflow.analysis.answer import Answer
+from counterflow.analysis.known import nothing_recorded
 from counterflow.base.clickhouse import ClickHouse
+from counterflow.base.errors import CounterflowError
 from counterflow.base.spans import literal
 from counterflow.dashboards.definition import tables_of
 from counterflow.pipelines.rules import rules
@@ -69,6 +71,60 @@ def changes(client: ClickHouse, system: str, period: Period) -> Iterator[Change]
     parameters = {f"param_{name}": literal(ts) for name, ts in zip(names, period, strict=True)}
     rows = client.rows(_RANKED, {**parameters, "param_system": system, "param_least": str(LEAST_PCT)})
     yield from (Change(**row) for row in rows)
+
+
+class Ranking(NamedTuple):
+    """What changed on a system: `quiet_min` is how many minutes of the quiet time were recorded."""
+
+    period: Period
+    quiet_min: int
+    answers: list[Answer]
+
+
+def rank(
+    client: ClickHouse,
+    system: str,
+    at: datetime | None,
+    end: datetime | None = None,
+    rule: str | None = None,
+    entity: str | None = None,
+    quiet: timedelta = QUIET,
+) -> Ranking:
+    """Return what changed at a time, or when a rule last raised its alarm, the name that explains most first.
+
+    The time in question is from `at` to `end`; without `end` it is the spell of an alarm at that time, else an hour.
+
+    Raises
+    ------
+    CounterflowError : nothing was recorded in one of the times, or there is no such rule, or no alarm of it.
+    """
+    period = _period(client, system, at, end, rule, entity, quiet)
+    found = [one.answer(system) for one in changes(client, system, period)]
+    if not found:  # what is unknown has not changed
+        for begin, until in ((period.begin, period.end), (period.quiet, period.begin)):
+            if not recorded_s(client, system, begin, until):
+                raise nothing_recorded(client, f"of {system} from {begin:%F %T} to {until:%F %T} UTC")
+    return Ranking(period, round(recorded_s(client, system, period.quiet, period.begin) / 60), found)
+
+
+def _period(
+    client: ClickHouse,
+    system: str,
+    at: datetime | None,
+    end: datetime | None,
+    rule: str | None,
+    entity: str | None,
+    quiet: timedelta,
+) -> Period:
+    if rule is not None and rule not in rules():
+        raise CounterflowError(f"there is no rule `{rule}`", hint=f"there is {', '.join(rules())}", exit_code=2)
+    found = None if end else spell(client, system, rule, entity, at)
+    if found is not None:
+        return found._replace(quiet=found.begin - quiet)
+    if at is None:
+        about = f"{rule} never raised its alarm on {system}" if rule else f"no rule raised an alarm on {system}"
+        raise CounterflowError(about, hint="the table counterflow.verdict_spell lists the alarms", exit_code=2)
+    return Period(at - quiet, at, end or at + QUIET)
 
 
 _RANKED = """

@@ -50,10 +50,10 @@ class Embedded(ClickHouse):
     Parameters
     ----------
     folder : where the database is; created if missing.
-    writable : False refuses every statement that would change it.
+    writable : False refuses every statement that would change it: see `make_read_only`, also for `limits`.
     """
 
-    def __init__(self, folder: Path, *, writable: bool = True) -> None:
+    def __init__(self, folder: Path, *, writable: bool = True, limits: Settings | None = None) -> None:
         """Open the database; for other errors see `library`.
 
         Raises
@@ -69,10 +69,22 @@ class Embedded(ClickHouse):
                 exit_code=2,
             ) from None
         self._set: dict[str, str] = {}
+        self._limited = False
         self._lock = Lock()
         self.post("SET " + ", ".join(f"{name} = {_quoted(value)}" for name, value in _SETTINGS.items()))
         if not writable:
-            self.post("SET readonly = 2")
+            self.make_read_only(limits)
+
+    def make_read_only(self, limits: Settings | None = None) -> None:
+        """Refuse from now on every statement that would change the database.
+
+        With `limits`, statements have these settings, and may have no others: only then the engine refuses to read
+        files and addresses too.
+        """
+        if limits is not None:
+            self._adjust(limits)
+            self._limited = True
+        self.post(f"SET readonly = {2 if limits is None else 1}")
 
     def post(self, sql: str, body: bytes | Sequence[bytes] = b"", settings: Settings | None = None) -> bytes:
         """Run one statement with its data, settings and `param_<name>` values; return its output.
@@ -137,12 +149,12 @@ class Embedded(ClickHouse):
         form = written.pop("default_format", "TabSeparated")
         parameters = {name.removeprefix("param_"): v for name, v in written.items() if name.startswith("param_")}
         wanted = {name: value for name, value in written.items() if not name.startswith("param_")}
-        reset = self._set.keys() - wanted.keys()
+        reset = set() if self._limited else self._set.keys() - wanted.keys()
         changes = {name: _quoted(_SETTINGS[name]) if name in _SETTINGS else "DEFAULT" for name in reset}
         changes |= {name: _quoted(value) for name, value in wanted.items() if self._set.get(name) != value}
         if changes:
             self._session.query("SET " + ", ".join(f"{name} = {value}" for name, value in changes.items()))
-        self._set = wanted
+        self._set = self._set | wanted if self._limited else wanted
         return form, parameters
 
 

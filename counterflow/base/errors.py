@@ -16,6 +16,8 @@ class CounterflowError(Exception):
 
     def __init__(self, message: str, *, hint: str | None = None, exit_code: int = 1) -> None:
         super().__init__(message)
+        if hint:
+            self.add_note(f"hint: {hint}")  # which a notebook shows below the message
         self.message = message
         self.hint = hint
         self.exit_code = exit_code

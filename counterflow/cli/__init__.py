@@ -20,6 +20,8 @@ _EXTRAS = {
     "paramiko": "remote",
     "s3fs": "remote",
     "chdb": "look",
+    "mcp": "mcp",
+    "polars": "notebook",
     "jinja2": "report",
     "markupsafe": "report",
     "vl_convert": "report",
@@ -32,7 +34,7 @@ _EXTRAS = {
 _SECTIONS = {
     "Read files": ("look", "bundle"),
     "Find what is wrong": ("doctor", "audit", "deadletter"),
-    "Ask and show": ("sql", "report", "study", "whatif", "rules"),
+    "Ask and show": ("sql", "report", "study", "whatif", "rules", "mcp"),
     "Run": ("demo", "up", "status", "down", "publish", "fetch", "agent", "jobs", "backup", "dev"),
 }
 """Commands by purpose, in the order of use."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 import shutil
 import sys
 import tempfile
@@ -17,11 +15,13 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import click
 from click.core import ParameterSource
 
-from counterflow.base.errors import CounterflowError, why
+from counterflow.base.errors import why
 from counterflow.base.inert import inert
 from counterflow.cli._table import console
 from counterflow.cli._times import LocalTime
-from counterflow.look.options import ReadingOptions
+from counterflow.recordings.given import given as given_below
+from counterflow.recordings.given import lies_beside
+from counterflow.recordings.options import ReadingOptions
 
 if TYPE_CHECKING:
     from counterflow.collectors.records import Item
@@ -32,8 +32,6 @@ T = TypeVar("T")
 errors = console(stderr=True)
 errors.soft_wrap = not errors.is_terminal
 _CALLED = "counterflow.called"
-_DESCRIBES = re.compile(r"readme|licen[cs]e|changelog|.*\.md$", re.IGNORECASE)
-"""Names of files that describe recordings, and are none."""
 
 
 class Zone(click.ParamType[ZoneInfo]):
@@ -172,57 +170,11 @@ def recordings(paths: tuple[Path | str, ...], folder: Path | None = None) -> lis
 
 
 def given(paths: Iterable[Path], written: Collection[Path] = ()) -> list[Path]:
-    """Return local files, and those below local folders sorted; report a folder without a file.
-
-    Parameters
-    ----------
-    written : files and folders that this command writes, and does not read.
-
-    Raises
-    ------
-    CounterflowError : there is no file.
-    """
-    found: list[Path] = []
-    empty: list[str] = []
-    for path in paths:
-        files = sorted(_below(path, written)) if path.is_dir() else [path]
-        found += files
-        empty += [] if files else [str(path)]
-    if not found:
-        raise CounterflowError(f"no file in {', '.join(empty)}", hint="name a recording", exit_code=2)
+    """Return the files that are read, as `recordings.given` does; report a folder without a file."""
+    found, empty = given_below(paths, written)
     for folder in empty:
         errors.print(inert(f"note: no file in {folder}"), markup=False)
     return found
-
-
-def _below(folder: Path, written: Collection[Path]) -> Iterator[Path]:
-    """Yield the files below a folder that may be recordings, and each folder that cannot be read, to be reported later.
-
-    Hidden files and those of operating systems are left out, as in an archive, and so are what this command writes, and
-    the folders of databases and stacks.
-    """
-    from counterflow.collectors.sources.files import passed_over
-    from counterflow.schemas import vintage
-
-    unreadable: list[Path] = []
-    for name, folders, files in os.walk(folder, onerror=lambda error: unreadable.append(Path(error.filename))):
-        place, resolved = Path(name), Path(name).resolve()
-        if vintage.FILE in files and resolved not in written:
-            folders.clear()
-            continue
-        folders[:] = [found for found in folders if resolved / found not in written]
-        for found in files:
-            path = place / found
-            if not passed_over(path.relative_to(folder).parts) and resolved / found not in written:
-                yield from filter(_may_be_file, (path,))
-    yield from unreadable
-
-
-def _may_be_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:  # to be reported when it is read
-        return True
 
 
 def each(paths: list[Path]) -> Iterator[Path]:
@@ -244,19 +196,6 @@ def with_progress(items: Iterable[T], total: int, named: Callable[[T], str]) -> 
             progress.update(task, description=inert(named(item)))
             yield item
             progress.advance(task)
-
-
-def lies_beside(name: str, named: Iterable[Path | str]) -> bool:
-    """Return whether a file without figures is no recording: one below a folder that describes others, or a result.
-
-    `named` are the arguments of the command: a file among them is a recording.
-    """
-    from counterflow.collectors.sources.files import unicode
-    from counterflow.look.database import exported
-
-    file = name.rpartition("/")[2]
-    beside = _DESCRIBES.match(file) or file in {"report.html", *(f"{dataset}.parquet" for dataset in exported())}
-    return bool(beside) and name not in {unicode(str(path)) for path in named}
 
 
 def report_beside(name: str) -> None:

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from counterflow.base.errors import UNREACHED, CounterflowError
+from counterflow.base.errors import CounterflowError
 from counterflow.cli._times import TIME, stated
 
 if TYPE_CHECKING:
     from counterflow.base.clickhouse import ClickHouse, Settings
+    from counterflow.connection import Connection
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _ON = "counterflow.on"
-_NAMED = 5
-"""Maximum number of systems that a hint names."""
 FIRST, LAST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 
 
@@ -76,14 +74,7 @@ def command_line(words: str) -> str:
 @contextmanager
 def connected(user: str, *, exit_code: int, home: Path | None = None) -> Iterator[ClickHouse]:
     """Connect to the running stack's ClickHouse as one of its users; an error ends the command with `exit_code`."""
-    folder = kept()
-    if folder is not None:
-        with _kept(folder, exit_code) as client:
-            yield client
-        return
-    import httpx
-
-    from counterflow.base.clickhouse import ClickHouseError
+    from counterflow.stack.line import refusals
     from counterflow.stack.settings import StackSettings
 
     settings = StackSettings.running(home=home)
@@ -91,57 +82,24 @@ def connected(user: str, *, exit_code: int, home: Path | None = None) -> Iterato
         client = settings.clickhouse(user)
     except CounterflowError as error:
         raise CounterflowError(error.message, hint=error.hint, exit_code=exit_code) from None
-    try:
-        with client:
-            yield client
-    except httpx.TransportError:
-        raise CounterflowError(
-            f"no answer from {settings.clickhouse_url}", hint=UNREACHED, exit_code=exit_code
-        ) from None
-    except ClickHouseError as error:
-        raise CounterflowError(str(error), hint="counterflow dev migrate", exit_code=exit_code) from None
+    with refusals(settings, exit_code), client:
+        yield client
+
+
+def connection(limits: Settings | None = None) -> Connection:
+    """Return the connection that this command queries: the folder of --on, within `limits`, else the running stack."""
+    folder = kept()
+    if folder is not None:
+        from counterflow.recordings.database import reading
+
+        return reading(folder, limits)
+    from counterflow.stack.line import connect
+
+    return connect()
 
 
 @contextmanager
-def _kept(folder: Path, exit_code: int) -> Iterator[ClickHouse]:
-    from counterflow.base.clickhouse import ClickHouseError
-    from counterflow.look.database import reading
-
-    try:
-        with reading(folder) as client:
-            yield client
-    except ClickHouseError as error:
-        raise CounterflowError(str(error), exit_code=exit_code) from None
-
-
-def require(client: ClickHouse, systems: Collection[str]) -> None:
-    """Raise `CounterflowError` where one of `systems` has no data; its hint suggests the nearest name."""
-    known: list[str] = []
-    for table in ("system_day", "config", "metric_1h"):  # a table is queried only where those before it lack a system
-        if set(systems) <= set(known):
-            return
-        known += [row["system"] for row in client.rows(f"SELECT DISTINCT system FROM counterflow.{table}")]
-    for system in systems:
-        if system not in known:
-            near = {name.casefold(): name for name in known}
-            found = get_close_matches(system.casefold(), near, 1)
-            hint = f"did you mean {near[found[0]]}?" if found else f"{command_line('sql systems')} lists them"
-            raise CounterflowError(f"no system is called {system}", hint=hint, exit_code=2)
-
-
-def nothing_recorded(client: ClickHouse, where: str) -> CounterflowError:
-    """Return the error that nothing was recorded `where`; its hint states what there is."""
-    from counterflow.analysis.queries import queries, run_stored
-
-    there = [
-        f"{row['system']} from {row['first_interval_begin']:.19} to {row['last_interval_end']:.19}"
-        for row in run_stored(client, queries()["systems"])
-    ]
-    more = f" and {len(there) - _NAMED} more" if len(there) > _NAMED else ""
-    known = f"there is {'; '.join(there[:_NAMED])}{more}" if there else "nothing was published yet"
-    return CounterflowError(f"nothing was recorded {where}", hint=known, exit_code=2)
-
-
-def reader() -> AbstractContextManager[ClickHouse]:
-    """Connect as the read-only user."""
-    return connected("reader", exit_code=2)
+def reader() -> Iterator[ClickHouse]:
+    """Connect as the read-only user; an error ends the command with status 2."""
+    with connection() as connected, connected.refusals():
+        yield connected.client

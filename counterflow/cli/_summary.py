@@ -56,7 +56,7 @@ def _read_each(files: list[Path], read: Callable[..., int]) -> Iterator[Iterable
     if size < _SMALL or cores < 2 or any(called(path) != str(path) for path in files):
         yield map(of_file, files)
         return
-    from counterflow.look.reading import processes
+    from counterflow.recordings.reading import processes
 
     with processes(cores) as pool:
         yield pool.map(partial(_alone, of_file), files)

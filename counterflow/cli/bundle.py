@@ -16,8 +16,9 @@ import orjson
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
-from counterflow.cli._files import errors, given, lies_beside, reading_options, report_beside
-from counterflow.look.options import ReadingOptions
+from counterflow.cli._files import errors, given, reading_options, report_beside
+from counterflow.recordings.given import lies_beside
+from counterflow.recordings.options import ReadingOptions
 
 if TYPE_CHECKING:
     from counterflow.collectors.bundle import Refused

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from counterflow.base.errors import CounterflowError
-from counterflow.cli._reader import FIRST, command_line, kept, nothing_recorded, on_option, period, reader, require
-from counterflow.cli._times import TIME, stated
+from counterflow.cli._reader import connection, kept, on_option
+from counterflow.cli._times import TIME
 
 if TYPE_CHECKING:
     from counterflow.analysis.answer import Answer
-    from counterflow.analysis.checks.facts import Facts
-    from counterflow.analysis.culprit import Period
-    from counterflow.base.clickhouse import ClickHouse
 
 _ABOUT_INPUT = {"verdict": "verdicts", "kpi": "KPIs", "alert": "alerts", "board": "boards"}
 
@@ -67,49 +63,17 @@ def command(
         raise click.UsageError("--entity, --before and --sql are of --at or --rule")
     if not systems and (begin or facts_file):
         raise click.UsageError("--from and --facts are of published rules: name a SYSTEM")
-    from counterflow.analysis.answer import Answer
-    from counterflow.stack.examination import parts
-    from counterflow.stack.settings import StackSettings
+    from counterflow.analysis.checks.facts import load
 
-    troubles = [] if kept() else list(parts(StackSettings.running()))
-    answers = [Answer("part", None, one.part, None, "fail", True, None, one.why, None, one.advice) for one in troubles]
-    if not any(trouble.part == "clickhouse" for trouble in troubles):
-        answers += _judged(systems, begin, end, facts_file)
+    facts = load(facts_file) if facts_file else None
+    with connection() as asked:
+        answers = asked.doctor(systems, since=begin, until=end, facts=facts)
     if as_json:
         _write(answers)
     else:
         _print(answers, named=bool(systems))
-    ctx.exit(2 if troubles else 1 if any(one.raises for one in answers) else 0)
-
-
-def _judged(
-    systems: Sequence[str], begin: datetime | None, end: datetime | None, facts_file: Path | None
-) -> Iterator[Answer]:
-    """Yield the answers about the inputs and, of named systems, about published rules."""
-    from counterflow.analysis.checks.facts import load
-    from counterflow.analysis.doctor import examine
-
-    facts = load(facts_file) if facts_file else None
-    with reader() as client:
-        require(client, [system for system in systems if facts is None or system not in facts.systems])
-        now = end or (FIRST if kept() else None)  # nothing arrives in a folder
-        yield from (one.answer for one in examine(client, systems, now))
-        if systems:
-            yield from _rules(client, systems, begin, end, facts)
-
-
-def _rules(
-    client: ClickHouse, systems: Sequence[str], begin: datetime | None, end: datetime | None, facts: Facts | None
-) -> Iterator[Answer]:
-    from counterflow.analysis.answer import Answer
-    from counterflow.analysis.checks.report import answers, measured, with_facts
-
-    found = list(answers(with_facts(measured(client, period(systems, begin, end)), facts, systems)))
-    yield from found
-    why = "no IBM i counters of the system in that period, and no facts about it"
-    way_out = command_line("sql systems")
-    for system in sorted({*systems} - {one.system for one in found}):
-        yield Answer("rule", system, "published rules", None, "unknown", False, None, why, None, f"see {way_out}")
+    broken = any(one.kind == "part" for one in answers)
+    ctx.exit(2 if broken else 1 if any(one.raises for one in answers) else 0)
 
 
 def _print(answers: Collection[Answer], *, named: bool) -> None:
@@ -149,18 +113,12 @@ def _rank(
     show_sql: bool,
     as_json: bool,
 ) -> None:
-    """Print what changed on a system; raises `CounterflowError` where a time has no record, or the rule no alarm."""
-    from counterflow.analysis.culprit import changes, recorded_s
+    """Print what changed on a system."""
     from counterflow.cli._answers import show_changes, wrapped
     from counterflow.schemas.culprit import behind, measures
 
-    with reader() as client:
-        require(client, [system])
-        compared = _period(client, system, at, end, rule, entity, quiet)
-        found = [one.answer(system) for one in changes(client, system, compared)]
-        quiet_min = round(recorded_s(client, system, compared.quiet, compared.begin) / 60)
-        if not found:
-            _require_rows(client, system, compared)
+    with connection() as asked:
+        compared, quiet_min, found = asked.what_changed(system, at, until=end, rule=rule, entity=entity, quiet=quiet)
     if as_json:
         _write(found)
         return
@@ -171,36 +129,3 @@ def _rank(
     of = measures()
     statements = {one.subject: behind(one.subject) for one in found} if show_sql else {}
     show_changes(found, {name: f"{measure.title}, {measure.unit}" for name, measure in of.items()}, statements)
-
-
-def _period(
-    client: ClickHouse,
-    system: str,
-    at: datetime | None,
-    end: datetime | None,
-    rule: str | None,
-    entity: str | None,
-    quiet: timedelta,
-) -> Period:
-    """Return the time in question: as given, or the spell of an alarm at that time, or else the hour from then."""
-    from counterflow.analysis.culprit import QUIET, Period, spell
-    from counterflow.pipelines.rules import rules
-
-    if rule is not None and rule not in rules():
-        raise click.BadParameter(f"there is no rule `{rule}`; there is {', '.join(rules())}", param_hint="--rule")
-    found = None if end else spell(client, system, rule, entity, at)
-    if found is not None:
-        return found._replace(quiet=found.begin - quiet)
-    if at is None:
-        hint = command_line("sql 'SELECT * FROM counterflow.verdict_spell'")
-        raise CounterflowError(f"{rule} never raised its alarm on {system}", hint=hint, exit_code=2)
-    return Period(at - quiet, at, end or at + QUIET)
-
-
-def _require_rows(client: ClickHouse, system: str, compared: Period) -> None:
-    """Refuse to compare a time in which nothing was recorded: what is unknown has not changed."""
-    from counterflow.analysis.culprit import recorded_s
-
-    for begin, end in ((compared.begin, compared.end), (compared.quiet, compared.begin)):
-        if not recorded_s(client, system, begin, end):
-            raise nothing_recorded(client, f"of {system} from {stated(begin)} to {stated(end)} UTC")

@@ -7,13 +7,11 @@ import signal
 import sys
 import tempfile
 import webbrowser
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from functools import partial, reduce
 from itertools import chain, islice
 from operator import add
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -29,7 +27,6 @@ from counterflow.cli._files import (
     called,
     errors,
     given,
-    lies_beside,
     local,
     read_all,
     reading_options,
@@ -40,13 +37,14 @@ from counterflow.cli._files import (
     with_progress,
 )
 from counterflow.cli._table import console
-from counterflow.look.options import ReadingOptions
+from counterflow.recordings.given import lies_beside
+from counterflow.recordings.options import ReadingOptions
 
 if TYPE_CHECKING:
     from counterflow.analysis.findings import Finding
-    from counterflow.base.clickhouse import ClickHouse
-    from counterflow.look.reading import Read
-    from counterflow.look.results import Measured
+    from counterflow.recordings.database import Database
+    from counterflow.recordings.reading import Read
+    from counterflow.recordings.results import Measured
 
 _STYLES = {"limit": "bold red", "watch": "yellow", "note": ""}
 _SHOWN = 12
@@ -54,7 +52,6 @@ _SHOWN = 12
 _SYSTEMS = 8
 """Systems whose findings a terminal shows; a pipe gets those of all."""
 _MAIN = {"system_cpu": "no processors", "pool": "no memory", "disk": "no disks"}
-_OTHERS = "for {:,} more, `look --keep DIR`, then `report --on DIR --system NAME`."
 
 
 def _list(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
@@ -132,7 +129,7 @@ class Outputs(NamedTuple):
     @property
     def files(self) -> set[Path]:
         """The files and folders that are written, and so not read."""
-        from counterflow.look.database import parts
+        from counterflow.recordings.database import parts
 
         page = [self.out / "report.html"] if self.out else []
         tables = self.export.glob("*.parquet") if self.export else ()
@@ -141,42 +138,36 @@ class Outputs(NamedTuple):
 
 def _look(ctx: click.Context, paths: tuple[Path, ...], options: ReadingOptions, to: Outputs, *, as_json: bool) -> int:
     """Compute and print the findings, and write what options request; return the number of files without figures."""
-    from counterflow.look.database import Database
+    from counterflow.recordings.database import Database
+    from counterflow.recordings.looking import refusals
 
     signal.signal(signal.SIGTERM, _end)
     with (
-        _refusals(Path(tempfile.gettempdir()), *filter(None, (to.keep,))),
+        refusals(*filter(None, (to.keep,))),
         tempfile.TemporaryDirectory(prefix="counterflow-") as temporary,
     ):
         for written in to.folders:
             _try(written)
         folder = Path(temporary)
-        spool = folder / "spool"
-        spool.mkdir()
         files = given(local(paths, folder), to.files)
-        names = {path: called(path) for path in files if called(path) != str(path)}
-        with Database(to.keep or folder / "database", kept=to.keep is not None) as database:
-            report_needs(ctx, files, options, zone_alone=True)
-            reads = database.read(files, spool, options, names)
-            read = list(with_progress(reads, len(files), lambda one: one.path.name))
-            measured = database.compute()
-            if not measured:
-                _report_unread(read, paths)
-                raise _without_interval(read, names)
-            found = database.findings()
+        with Database(to.keep) as database:
+            read_into(database, ctx, files, options)
+            if not database.measured:
+                report_unread_files(database.reads, paths)
+            database.require_intervals()
             if as_json:
                 sys.stdout.buffer.writelines(
-                    orjson.dumps(one._asdict(), option=orjson.OPT_APPEND_NEWLINE) for one in found
+                    orjson.dumps(one._asdict(), option=orjson.OPT_APPEND_NEWLINE) for one in database.findings
                 )
             else:
-                _print(console(), read, measured, found)
+                _print(console(), database.reads, database.measured, database.findings)
             sys.stdout.flush()  # the user reads the findings while the report is made
-            unread = _report_unread(read, paths)
+            unread = report_unread_files(database.reads, paths)
             if to.export is not None:
-                with _refusals(to.export):
+                with refusals(to.export):
                     database.export(to.export)
             if to.out is not None or to.opened:
-                page = _write_report(database.client, measured, found, to.out or folder)
+                page = _report(database, to.out or folder)
                 if to.out is None:
                     page = Path(shutil.copy(page, Path(tempfile.mkdtemp(prefix="counterflow-report-"))))
                 click.echo(page, err=as_json)
@@ -187,27 +178,25 @@ def _look(ctx: click.Context, paths: tuple[Path, ...], options: ReadingOptions, 
     return unread
 
 
+def read_into(database: Database, ctx: click.Context, files: list[Path], options: ReadingOptions) -> None:
+    """Read files into a database and compute its results; report on standard error which options they need."""
+    report_needs(ctx, files, options, zone_alone=True)
+    names = {path: called(path) for path in files if called(path) != str(path)}
+    reads = database.read(files, options, names)
+    list(with_progress(reads, len(files), lambda one: one.path.name))
+    database.compute()
+
+
+def _report(database: Database, folder: Path) -> Path:
+    report = database.report(folder)
+    for title, text in report.failed:
+        errors.print(inert(f"warning: {title}: {text}"), markup=False)
+    return report.page
+
+
 def _end(number: int, _frame: object) -> None:
     """Exit with the status of a program that a signal ends, but close the engine and remove temporary files."""
     sys.exit(128 + number)
-
-
-@contextmanager
-def _refusals(*folders: Path) -> Iterator[None]:
-    """Raise a refusal by the disk, to this process or its engine, as `CounterflowError`; `folders` are written to."""
-    from counterflow.base.clickhouse import ClickHouseError
-
-    hint = f"look needs room in {tempfile.gettempdir()} (TMPDIR names another), in --keep and in --out"
-    try:
-        yield
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        place = error.filename or " or ".join(map(str, folders))
-        raise CounterflowError(f"{place}: {error.strerror or error}", hint=hint, exit_code=2) from None
-    except ClickHouseError as error:
-        text = str(error).partition("DB::Exception: ")[2].partition(". (")[0] or str(error)
-        raise CounterflowError(f"the database refused: {text}", hint=hint, exit_code=2) from None
 
 
 def _try(folder: Path) -> None:
@@ -219,17 +208,6 @@ def _try(folder: Path) -> None:
     except OSError as error:
         hint = "name a folder that this user may write to"
         raise CounterflowError(f"{folder}: {error.strerror or error}", hint=hint, exit_code=2) from None
-
-
-def _without_interval(read: list[Read], names: Mapping[Path, str]) -> CounterflowError:
-    """Return the error of a look that has no interval; it names a file that was read."""
-    settings = [one for one in read if one.error is None]
-    if not settings:
-        return CounterflowError("no file holds an interval", exit_code=2)
-    first, more = settings[0], len(settings) - 1
-    holds = f"{first.name} holds settings alone" + (f", as do {_files(more)} more" if more else "")
-    hint = f"counterflow look --records {'-' if first.path in names else quote(str(first.path))}"
-    return CounterflowError(f"no file holds an interval: {holds}", hint=f"{hint} shows what it gives", exit_code=2)
 
 
 def _files(number: int) -> str:
@@ -279,7 +257,7 @@ def _lacking(of: Measured) -> str:
     return f"no rule found anything in what was recorded: {recorded}{''.join(lacks)}"
 
 
-def _report_unread(read: list[Read], named: tuple[Path, ...]) -> int:
+def report_unread_files(read: list[Read], named: tuple[Path, ...]) -> int:
     """Name the files without figures and return how many; one that lies beside recordings does not count."""
     unread = [one for one in read if one.error]
     for about in [one for one in unread if lies_beside(one.name, named)]:
@@ -292,27 +270,3 @@ def _report_unread(read: list[Read], named: tuple[Path, ...]) -> int:
             f"error: {more:,} more file{'s' if more > 1 else ''} gave no record; `counterflow look --records` names all"
         )
     return len(unread)
-
-
-def _write_report(client: ClickHouse, measured: Mapping[str, Measured], found: list[Finding], folder: Path) -> Path:
-    from counterflow.analysis.findings import worst_first
-    from counterflow.dashboards.report.collect import collect
-    from counterflow.dashboards.report.written import write
-    from counterflow.look.chapters import chapters
-
-    by_system = worst_first(found)
-    shown, left_out = chapters(client, measured, list(by_system))
-    notes = (
-        [f"Charts of the {len(shown)} systems with the worst findings; {_OTHERS.format(left_out)}"] if left_out else []
-    )
-    begin, end, records, _ = reduce(add, measured.values())
-    report = collect(client, begin, end, sorted(measured), chapters=shown)._replace(
-        systems=sorted(measured),
-        vanished=(),
-        records=records,
-        findings=list(chain.from_iterable(by_system.values())),
-        notes=notes,
-    )
-    for title, text in report.failed:
-        errors.print(inert(f"warning: {title}: {text}"), markup=False)
-    return write(report, folder, pictures=False)

@@ -11,13 +11,13 @@ from counterflow.cli._files import (
     Filled,
     Given,
     errors,
-    lies_beside,
     reading_options,
     recordings,
     report_beside,
     report_needs,
 )
-from counterflow.look.options import ReadingOptions
+from counterflow.recordings.given import lies_beside
+from counterflow.recordings.options import ReadingOptions
 
 
 @click.command()

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from counterflow.base.inert import inert
-from counterflow.cli._reader import kept, nothing_recorded, on_option, reader
+from counterflow.cli._reader import kept, on_option, reader
 from counterflow.cli._times import TIME
-
-if TYPE_CHECKING:
-    from counterflow.analysis.studies.compare import Comparison
-    from counterflow.base.clickhouse import ClickHouse
 
 
 @click.command()
@@ -60,46 +55,32 @@ def command(
 
     Exit status 0: complete; 1: written, but the query of a chart failed; 2: not written.
     """
-    from counterflow.analysis.findings import findings, worst_first
-    from counterflow.analysis.studies.compare import compare
-    from counterflow.analysis.studies.stored import read_run
-    from counterflow.dashboards.report.collect import collect
-    from counterflow.dashboards.report.written import write
+    from counterflow.connection.report import of_period
 
     if len(runs) == 1 or len(set(runs)) < len(runs):
         raise click.UsageError("--study needs at least two different runs, the baseline first")
+    if begin and end and begin >= end:
+        raise click.UsageError("--from must be before --to")
     wanted = dict(map(_setting, chosen))
-    if runs:
-        wanted = {"baseline": runs[0], "scenario": runs[1], **wanted}
     with reader() as client:
-        comparison = compare([read_run(client, name) for name in runs]) if runs else None
-        first, last = _range(client, systems, begin, end, comparison)
-        report = collect(client, first, last, systems, wanted)
-        if not report.records and comparison is None:
-            raise nothing_recorded(client, f"from {first:%F %T} to {last:%F %T} UTC")
-        found = worst_first(findings(client, systems, f"{first:%F %T}", f"{last:%F %T}"))
-        report = report._replace(findings=[one for of in found.values() for one in of])
-    if comparison:
-        from counterflow.analysis.studies.pictured import side_by_side
-
-        report = report._replace(comparison=side_by_side(comparison))
-    written = write(report, folder, pictures=pictures)
+        report = of_period(client, folder, systems, begin, end, runs=runs, chosen=wanted, pictures=pictures)
     for title, text in report.failed:
         click.echo(inert(f"warning: {title}: {text}"), err=True)
     if as_json:
         import orjson
 
-        result = {"page": str(written), "from": first, "to": last, "pictures": len(report.drawn) if pictures else 0}
+        drawn = report.drawn if pictures else 0
+        result = {"page": str(report.page), "from": report.begin, "to": report.end, "pictures": drawn}
         failed = [{"chart": title, "error": text} for title, text in report.failed]
         click.echo(orjson.dumps({**result, "failed": failed}, option=orjson.OPT_UTC_Z).decode())
     else:
-        click.echo(written)
+        click.echo(report.page)
     if not kept() and not as_json:
         from counterflow.cli._links import board_url
         from counterflow.stack.settings import StackSettings
 
         if (settings := StackSettings.load()).grafana:
-            url = board_url(settings, "cf-fleet", first, last, {"system": systems} if systems else {})
+            url = board_url(settings, "cf-fleet", report.begin, report.end, {"system": systems} if systems else {})
             click.echo(f"the same range in Grafana: {url}", err=True)
     ctx.exit(1 if report.failed else 0)
 
@@ -117,30 +98,3 @@ def _setting(text: str) -> tuple[str, str]:
     if choices and value not in choices:
         raise click.UsageError(f"--set {name} accepts {', '.join(choices)}, not {value}")
     return name, value
-
-
-def _range(
-    client: ClickHouse,
-    systems: tuple[str, ...],
-    begin: datetime | None,
-    end: datetime | None,
-    comparison: Comparison | None,
-) -> tuple[datetime, datetime]:
-    """Return the period: the given one, else that of the compared runs, else all that was recorded of the systems."""
-    if comparison:
-        begin = begin or datetime.fromtimestamp(min(run.run.begin_s for run in comparison.runs), UTC)
-        end = end or datetime.fromtimestamp(max(run.run.end_s for run in comparison.runs), UTC)
-    if begin is None or end is None:
-        [reached] = client.rows(
-            "SELECT toUnixTimestamp(min(first_ts)) AS begin, toUnixTimestamp(max(last_ts)) + 1 AS end, "
-            "toUInt64(count()) AS days FROM counterflow.system_day "
-            "WHERE empty({systems:Array(String)}) OR has({systems:Array(String)}, system)",
-            {"param_systems": sorted(systems)},
-        )
-        if not reached["days"]:
-            raise nothing_recorded(client, f"of {', '.join(systems) or 'any system'}")
-        begin = begin or datetime.fromtimestamp(reached["begin"], UTC)
-        end = end or datetime.fromtimestamp(reached["end"], UTC)
-    if begin >= end:
-        raise click.UsageError("--from must be before --to")
-    return begin, end

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import codecs
-import re
 import sys
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from datetime import datetime
-from difflib import get_close_matches
 from itertools import islice
 
 import click
 import orjson
 
-from counterflow.analysis.queries import BEGINNING, END, queries, restricted
-from counterflow.base.clickhouse import ClickHouse, ClickHouseError, Settings, lines
-from counterflow.base.errors import CounterflowError
+from counterflow.analysis.queries import queries, stored_query
+from counterflow.base.clickhouse import Settings, lines
 from counterflow.base.inert import inert
-from counterflow.cli._reader import command_line, on_option, reader, require
+from counterflow.cli._reader import connection, on_option
 from counterflow.cli._table import console, show, table
-from counterflow.cli._times import TIME, stated
+from counterflow.cli._times import TIME
 
 FORMATS = {
     "table": "JSONCompactEachRowWithNames",
@@ -34,13 +31,6 @@ _JSON: Settings = {
     "output_format_json_validate_utf8": 1,
 }
 ROWS_OF_A_TERMINAL = 1_000
-
-_COLUMNS = "system.columns WHERE database = 'counterflow' AND position({statement:String}, table) > 0"
-_NAMES = {46: "system.functions", 47: _COLUMNS, 60: "system.tables", 73: "system.formats"}
-"""Where to find the valid names, by the code of an error about an unknown name."""
-_NOISE = re.compile(
-    r"[.:]? [Ii]n scope |: while executing |\. Expected one of|\. Stack trace:|\. \([A-Z_]+\) \(version"
-)
 
 
 @click.command()
@@ -74,36 +64,19 @@ def command(
             listed = [{"name": q.name, "question": q.question} for q in stored.values() if q.section == section]
             out.print(table(listed, title=section))
         return
-    settings: Settings = {}
-    since, until = stated(begin) if begin else BEGINNING, stated(end) if end else END
-    if query in stored:
-        query, settings = stored[query].sql, restricted(systems, since, until)
-    elif query.isidentifier():
-        raise CounterflowError(f"no stored query is called {query}", hint=_meant(query, stored), exit_code=2)
+    is_stored = query.isidentifier()
+    if is_stored:
+        stored_query(query)
     elif systems or begin or end:
         raise click.UsageError("--system, --from and --to restrict a stored query; a statement has its own WHERE")
     wanted = FORMATS["jsonl" if as_json else form or ("table" if sys.stdout.isatty() else "tsv")]
-    with reader() as client:
-        require(client, systems)
-        try:
-            with client.stream(query, {"default_format": wanted, **_JSON, **settings}) as (actual, pieces):
-                if actual == wanted == FORMATS["table"]:
-                    _draw(pieces)
-                else:
-                    _copy(pieces)
-        except ClickHouseError as error:
-            raise _explained(client, query, error) from None
-
-
-def _meant(word: str, stored: Collection[str]) -> str:
-    """Return the hint for a word that is no stored query: the table of that name, or the nearest query."""
-    from counterflow.schemas.definition import datasets
-
-    if word in datasets():
-        statement = f'sql "SELECT * FROM counterflow.{word} LIMIT 10"'
-        return f"it is a table: {command_line(statement)}"
-    near = get_close_matches(word, stored, 1)
-    return f"did you mean {near[0]}?" if near else f"{command_line('sql')} lists them"
+    with connection() as asked:
+        statement, settings = asked.stored(query, systems, begin, end) if is_stored else (query, {})
+        with asked.stream(statement, {"default_format": wanted, **_JSON, **settings}) as (actual, pieces):
+            if actual == wanted == FORMATS["table"]:
+                _draw(pieces)
+            else:
+                _copy(pieces)
 
 
 def _copy(pieces: Iterator[bytes]) -> None:
@@ -126,19 +99,3 @@ def _draw(pieces: Iterator[bytes]) -> None:
         out.print("no rows")
     if next(found, None):
         click.echo(f"only the first {ROWS_OF_A_TERMINAL:,} rows are shown; --format tsv prints all", err=True)
-
-
-def _explained(client: ClickHouse, statement: str, error: ClickHouseError) -> CounterflowError:
-    """Return the error as a sentence, with the known name that is nearest to an unknown one."""
-    text, _, meant = re.sub(r"\ACode: \d+\. DB::Exception: ", "", str(error)).partition(" Maybe you meant")
-    text = re.sub(r"(failed at position .*?\)): .*", r"\1", _NOISE.split(text)[0], flags=re.DOTALL)
-    text = " ".join(text.split()).rstrip(".:")
-    names = re.findall(r"[\w.]*\w", re.split(r"[](?]", meant)[0])
-    cutoff = 0 if names else 0.6
-    # The engine suggests no aggregate function, and no name that differs by more than two letters.
-    if error.code in _NAMES and (error.code == 46 or not names):
-        known = client.rows(f"SELECT DISTINCT name FROM {_NAMES[error.code]}", {"param_statement": statement})
-        names += [row["name"] for row in known]
-    unknown = re.search(r"[`'](.+?)[`']|(\w+)$", text)
-    near = get_close_matches(unknown[1] or unknown[2], names, 1, cutoff) if unknown else []
-    return CounterflowError(text, hint=f"did you mean {near[0]}?" if near else None, exit_code=2)

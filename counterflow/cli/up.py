@@ -99,6 +99,9 @@ def _print_json(settings: StackSettings) -> None:
 
 
 def _grafana(settings: StackSettings) -> str:
+    from counterflow.stack.grafana import container
+
+    password = f"user admin, password in {settings.secrets / 'grafana-admin'}"
     if settings.grafana:
-        return f"{settings.grafana_url}, user admin, password in {settings.secrets / 'grafana-admin'}"
-    return "not found on PATH; set COUNTERFLOW_GRAFANA, or connect a running one: docs/dashboards.md"
+        return f"{settings.grafana_url}, {password}; its alerts reach nobody before you add a contact point"
+    return f"not on PATH; in a container, at {settings.grafana_url}, {password}:\n              {container(settings)}"

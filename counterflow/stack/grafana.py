@@ -9,12 +9,11 @@ import httpx
 
 from counterflow.dashboards import build
 from counterflow.dashboards.alerting import Site
-from counterflow.dashboards.provisioning import READER, datasources, providers
+from counterflow.dashboards.provisioning import GRAFANA, PLUGIN, READER, datasources, providers
 from counterflow.stack.part import Part
 from counterflow.stack.secret import secret
 from counterflow.stack.settings import StackSettings
 
-_PLUGIN = "grafana-clickhouse-datasource"
 _SYSTEM_PLUGINS = Path("/var/lib/grafana/plugins")
 
 
@@ -57,6 +56,19 @@ def provision(settings: StackSettings) -> None:
     source = datasources(settings.address, port, f"$__file{{{password}}}", prometheus, ca)
     (settings.home / build.DATASOURCES).write_text(source)
     (settings.home / build.PROVIDER).write_text(providers(str(_dashboards(settings))))
+    (settings.grafana_home / "provisioning/plugins").mkdir(exist_ok=True)  # Grafana reports a missing one as an error
+
+
+def container(settings: StackSettings) -> str:
+    """Return the command that runs a Grafana in a container over the stack, with what `provision` writes.
+
+    The container has this machine's network and sees the home of the stack, which has passwords, read-only.
+    """
+    paths = f"-e GF_PATHS_PROVISIONING={settings.grafana_home / 'provisioning'} -e GF_PLUGINS_PREINSTALL={PLUGIN}"
+    password = f"-e GF_SECURITY_ADMIN_PASSWORD__FILE={secret(settings.secrets, 'grafana-admin')}"
+    where = f"-e GF_SERVER_HTTP_ADDR=127.0.0.1 -e GF_SERVER_HTTP_PORT={settings.grafana_port}"
+    mounted = f'--network host --user "$(id -u)" -v {settings.home}:{settings.home}:ro'
+    return f"docker run --rm {mounted} {paths} {password} {where} grafana/grafana:{GRAFANA}"
 
 
 def _dashboards(settings: StackSettings) -> Path:
@@ -71,8 +83,9 @@ def _prepare(settings: StackSettings) -> None:
 
 def _config(settings: StackSettings) -> str:
     home = settings.grafana_home
-    installed = (_SYSTEM_PLUGINS / _PLUGIN).exists()
-    preinstall = "" if installed else f"preinstall = {_PLUGIN}"  # Grafana downloads it at its first start
+    installed = (_SYSTEM_PLUGINS / PLUGIN.partition("@")[0]).exists()
+    # Grafana downloads it at its first start; where it is installed, a start calls nobody
+    preinstall = "preinstall_disabled = true" if installed else f"preinstall = {PLUGIN}"
     return f"""\
 [paths]
 data = {home / "data"}

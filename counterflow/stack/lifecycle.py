@@ -15,7 +15,7 @@ from counterflow.base.errors import CounterflowError
 from counterflow.pipelines import submission
 from counterflow.schemas import topics, vintage
 from counterflow.schemas.migrations import migrate
-from counterflow.stack import agent_config, preflight, supervision
+from counterflow.stack import agent_config, grafana, preflight, supervision
 from counterflow.stack.install import Report, exclusive, install
 from counterflow.stack.jobs import cluster
 from counterflow.stack.kafka import create_topics
@@ -69,7 +69,7 @@ def up(settings: StackSettings, report: Report = lambda _: None) -> dict[str, fl
         ("migrate", lambda: _migrate(settings)),
         ("land", lambda: start(settings, "lander", "exporter", report=report)),
         ("jobs", lambda: start(settings, "jobs", report=report)),
-        *([("grafana", lambda: show(settings, report))] if settings.grafana else []),
+        ("grafana", lambda: show(settings, report) if settings.grafana else grafana.provision(settings)),
         ("health", lambda: start(settings, "health", report=report)),  # last: it reports which parts do not answer
         ("agent", lambda: agent_config.write(settings)),
     ]

@@ -141,6 +141,7 @@ class Report(NamedTuple):
     comparison : labelled runs as pictures and tables: see `counterflow.dashboards.report.pairs`.
     notes : what a reader must know before all else.
     findings : what limited each system, the worst first, grouped by system: see `counterflow.analysis.findings`.
+    busiest : the busiest system with its figures, as a sentence; empty where no processors were measured.
     """
 
     begin: datetime
@@ -162,6 +163,12 @@ class Report(NamedTuple):
     comparison: DrawnComparison | None = None
     notes: Sequence[str] = ()
     findings: Sequence[Any] = ()
+    busiest: str = ""
+
+    @property
+    def limits(self) -> list[Any]:
+        """The findings of a limit that was hit, except those that are spells of verdicts."""
+        return [one for one in self.findings if one.severity == "limit" and one.name != "verdicts"]
 
     @property
     def drawn(self) -> list[ReportFigure]:
@@ -254,7 +261,16 @@ def collect(
         ),
         _counted(quality, "anomalies"),
         scope.sources({name for one in drawn.values() for name in tables_of(one.sql)}),
+        busiest=_busiest(scope.rows("busiest")),
     )
+
+
+def _busiest(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the sentence about the busiest system."""
+    if not rows:
+        return ""
+    mean, most = (figure(rows[0][name], "percent", 1) for name in ("mean_pct", "most_pct"))
+    return f"{plain(rows[0]['system'])} is the busiest system: processors {mean} busy on average, {most} at most."
 
 
 def _counted(rows: Sequence[Mapping[str, Any]], name: str) -> int:

@@ -164,8 +164,10 @@ def table(chart: Chart, result: Result, most: int = MOST_ROWS) -> ReportTable:
                 text = MISSING
             else:
                 text = bare(row[at], unit, chart.decimals) if column.kind == "number" else figure(row[at], unit)
-            colour = specs.state_colour(row[at]) if state and isinstance(row[at], str) else None
-            cells.append(Cell(text, column.kind in ("number", "time"), colour))
+            if state and isinstance(row[at], str):
+                cells.append(state_cell(row[at]))
+            else:
+                cells.append(Cell(text, column.kind in ("number", "time")))
         rows.append(cells)
     named = [
         headed(column.name, units.get(column.name, chart.unit))
@@ -204,5 +206,5 @@ def simple(head: Sequence[str], rows: Sequence[Sequence[object]], more: int = 0)
 
 
 def state_cell(state: str) -> Cell:
-    """Return a verdict state with its colour."""
-    return Cell(plain(state), colour=looks().colours[looks().states.get(state, "unknown")])
+    """Return a verdict state in words, with its colour."""
+    return Cell(plain(looks().state(state).text), colour=specs.state_colour(state))

@@ -176,7 +176,7 @@ def states(chart: Chart, result: Result, shown: Range) -> Json:
     values: list[Json] = [
         {
             "entity": plain(row[where["entity"]]),
-            "series": plain(row[where["state"]]),
+            "series": plain(looks().state(str(row[where["state"]])).text),
             "from": ms(row[where["time"]]),
             "until": ms(row[where["time_end"]]),
         }
@@ -207,13 +207,14 @@ def states(chart: Chart, result: Result, shown: Range) -> Json:
             "tooltip": _tooltip(("entity", "Of"), ("series", "State"), ("when", "UTC")),
         },
     }
-    keys = [Key(state, state_colour(state)) for state in dict.fromkeys(value["series"] for value in values)]
+    found = dict.fromkeys(str(row[where["state"]]) for row in result.rows)
+    keys = [Key(plain(looks().state(state).text), state_colour(state)) for state in found]
     return _coloured({**_timed(_whole(chart, [layer]), shown), "height": max(1, len(entities)) * (ROW + 8)}, keys)
 
 
 def state_colour(state: str) -> str:
-    """Return the colour of a verdict state; of several in one text, that of the first."""
-    return looks().colours[looks().states.get(state.split(",")[0], "unknown")]
+    """Return the colour of a verdict state."""
+    return looks().colours[looks().state(state).colour]
 
 
 class Key(NamedTuple):

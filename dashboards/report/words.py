@@ -15,6 +15,7 @@ from counterflow.dashboards.definition import looks
 MISSING = "\u2013"
 """Stands for an unknown figure, which is never 0."""
 
+_WHOLE = ("count", "total")
 _SCALED = {"bytes": ("B", "kB", "MB", "GB", "TB", "PB"), "bytes_s": ("B/s", "kB/s", "MB/s", "GB/s", "TB/s")}
 
 
@@ -50,7 +51,9 @@ def figure(value: Any, unit: str, decimals: int | None = None) -> str:
         return MISSING
     if (numeric := number(value)) is None:
         return plain(value)
-    if unit == "count" and numeric == int(numeric):
+    if unit == "duration":
+        return length(numeric) if numeric >= 60 else f"{rounded(numeric, decimals)} s"
+    if unit in _WHOLE and numeric == int(numeric):
         decimals = None
     if unit in _SCALED:
         names = list(_SCALED[unit])
@@ -70,7 +73,7 @@ def sparkline(values: Sequence[Any], top: float) -> str:
 
 def headed(name: str, unit: str) -> str:
     """Return the heading of a column with the unit of its values, unless each value carries its own."""
-    text = "" if unit in _SCALED or unit == "count" else looks().units[unit].text
+    text = "" if unit in (*_SCALED, *_WHOLE, "duration") else looks().units[unit].text
     return name if mentions(name, text) else f"{name}, {text}"
 
 
@@ -88,9 +91,9 @@ def mentions(name: str, unit: str) -> bool:
 def bare(value: Any, unit: str, decimals: int | None = None) -> str:
     """Return a value without its unit, which the heading has."""
     numeric = number(value)
-    if numeric is None or unit in _SCALED:
+    if numeric is None or unit in (*_SCALED, "duration"):
         return figure(value, unit, decimals)
-    return rounded(numeric, None if unit == "count" and numeric == int(numeric) else decimals)
+    return rounded(numeric, None if unit in _WHOLE and numeric == int(numeric) else decimals)
 
 
 def length(seconds: float) -> str:

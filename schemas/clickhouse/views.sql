@@ -834,3 +834,157 @@ FROM
 )
 GROUP BY number, figure, unit, if(number = 3, kind, '')
 COMMENT 'Figures of two runs, run_figure(baseline = ..., scenario = ...): means over the whole of each without its warm-up; difference_pct is in percent of the baseline. of_kind is the unit of work, the kind of processors, or the basis of the log rate. Throughput of several units of work is null, since they cannot be added, and so is the difference of runs of two kinds.';
+
+-- What fills up, by day, as a share of what there is. Processors are busy for minutes in any day, so theirs is the
+-- busiest hour.
+CREATE OR REPLACE VIEW counterflow.daily_peak_within {on_cluster} AS
+SELECT 'file system' AS kind, system, instance, toDate(ts - 1) AS day, max(hi) AS peak_pct
+FROM counterflow.metric_hour
+WHERE (startsWith(metric, 'counter.JFSFILE.') OR metric = 'counter.filesystems.fs_full_percent')
+  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+GROUP BY kind, system, instance, day
+UNION ALL
+SELECT 'fullest disk' AS kind, system, '' AS instance, toDate(ts - 1) AS day, max(hi) AS peak_pct
+FROM counterflow.metric_hour
+WHERE metric = 'disk.used_pct' AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+GROUP BY kind, system, instance, day
+UNION ALL
+SELECT kind, system, instance, day, max(mean_pct) AS peak_pct
+FROM
+(
+  SELECT
+    'entitlement' AS kind, system, '' AS instance, toDate(ts - toIntervalMillisecond(1)) AS day,
+    100 * sum(consumed_cores * interval_s) / sum(entitled_cores * interval_s) AS mean_pct
+  FROM counterflow.processor_load
+  WHERE entitled_pct IS NOT NULL AND interval_s > 0 AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+  GROUP BY system, day, toStartOfHour(ts - toIntervalMillisecond(1))
+  UNION ALL
+  SELECT 'processors' AS kind, system, engine_type AS instance, toDate(ts - 1) AS day, busy_pct_s / seconds AS mean_pct
+  FROM counterflow.processor_load_1h FINAL
+  WHERE seconds > 0 AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+)
+GROUP BY kind, system, instance, day
+UNION ALL
+SELECT 'memory' AS kind, system, '' AS instance, toDate(ts - toIntervalMillisecond(1)) AS day,
+  max(100 - m.available_pct) AS peak_pct
+FROM counterflow.memory_use AS m
+WHERE m.available_pct IS NOT NULL AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+GROUP BY kind, system, instance, day
+UNION ALL
+SELECT 'physical port' AS kind, system, link AS instance, toDate(ts - toIntervalMillisecond(1)) AS day,
+  max(l.phys_line_pct) AS peak_pct
+FROM counterflow.link_load AS l FINAL
+WHERE l.phys_line_pct IS NOT NULL AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+GROUP BY kind, system, instance, day
+UNION ALL
+SELECT 'log' AS kind, system, subsystem AS instance, toDate(ts - toIntervalMillisecond(1)) AS day,
+  max(l.ceiling_pct) AS peak_pct
+FROM counterflow.log_load AS l FINAL
+WHERE l.ceiling_pct IS NOT NULL AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+GROUP BY kind, system, instance, day
+COMMENT 'The highest figure of each day as a share of what there is, daily_peak_within(since = ..., until = ...): space of file systems and of the fullest disk, the busiest hour of the processors of the entitlement and of what is present, memory, physical ports of links, logs of their ceiling. instance names what fills up, empty where a system has one.';
+
+-- Theil and Sen's line through the daily peaks: the median of the slopes between all pairs of days, so that single days
+-- do not decide. From five weeks on, what a day of the week usually lies beside that line is taken off, and the line is
+-- drawn again. The interval of the slope is Sen's (M. Hollander, D. A. Wolfe, Nonparametric Statistical Methods, 9.3):
+-- the slopes at the ranks (N -+ 1.645 sqrt(v n (n - 1) (2 n + 5) / 18)) / 2 of N = n (n - 1) / 2, 90 %. v is 1 where
+-- days are independent; here (1 + r) / (1 - r), where r is how a day resembles the one before (S. Yue, C. Wang, 2004).
+CREATE OR REPLACE VIEW counterflow.days_to_limit_within {on_cluster} AS
+WITH
+  28 AS least_days, 35 AS five_weeks, 90 AS most_days, 366 AS farthest_days, 1.645 AS z,
+  (values, at) -> arraySort(arrayFlatten(arrayMap(
+    (i, value, day) -> arrayMap(
+      (later_value, later) -> (later_value - value) / (later - day), arraySlice(values, i + 1), arraySlice(at, i + 1)),
+    arrayEnumerate(at), values, at))) AS slopes_of,
+  numbers -> if(empty(numbers), 0, arrayReduce('medianExact', numbers)) AS median_of
+SELECT
+  kind, system, instance, n AS days, first_day, last_day,
+  round(level_now, 2) AS level_pct,
+  if(n < least_days, NULL, round(slope, 5)) AS slope_pct_per_day,
+  if(n < least_days, NULL, round(slope_low, 5)) AS slope_low_pct_per_day,
+  if(n < least_days, NULL, round(slope_high, 5)) AS slope_high_pct_per_day,
+  multiIf(
+    latest >= 100, 'reached', n < least_days, 'too short', slope_low > 0, 'rising', slope_high < 0, 'falling', 'no trend'
+  ) AS trend,
+  if(trend = 'rising', greatest(0, ceil((100 - level_now) / slope)), NULL) AS days_to_limit,
+  if(trend = 'rising', greatest(0, floor((100 - level_high) / slope_high)), NULL) AS days_to_limit_low,
+  if(trend = 'rising', greatest(0, ceil((100 - level_low) / slope_low)), NULL) AS days_to_limit_high,
+  multiIf(
+    trend = 'too short', concat('too short: ', toString(n), ' of ', toString(least_days), ' days'),
+    trend = 'reached', concat('reached: ', toString(round(latest, 1)), ' % on the newest day'),
+    trend != 'rising', trend,
+    days_to_limit > farthest_days, 'rising, in more than a year',
+    concat('in ', toString(toUInt32(days_to_limit)), ' days (', toString(toUInt32(days_to_limit_low)), ' to ',
+      if(days_to_limit_high > farthest_days, 'more than a year', toString(toUInt32(days_to_limit_high))), ')')
+  ) AS answer
+FROM
+(
+  -- grouped once more, since conditions that read a computed column would compute it again, each of them
+  SELECT
+    kind, system, instance, any(n) AS n, any(first_day) AS first_day, any(last_day) AS last_day, any(latest) AS latest,
+    any(slope) AS slope, any(slope_low) AS slope_low, any(slope_high) AS slope_high, any(level_now) AS level_now,
+    any(level_low) AS level_low, any(level_high) AS level_high
+  FROM
+  (
+    SELECT
+      *,
+      length(slopes) AS pairs,
+      arraySum(arrayMap((a, b) -> a * b, arraySlice(noise, 1, n - 1), arraySlice(noise, 2)))
+        / arraySum(arrayMap(a -> a * a, noise)) AS resembles,
+      if(resembles > 0, (1 + least(0.9, resembles)) / (1 - least(0.9, resembles)), 1) AS variance,
+      toInt64(floor((pairs - z * sqrt(variance * n * (n - 1) * (2 * n + 5) / 18)) / 2)) AS rank,
+      if(pairs = 0, 0, slopes[greatest(1, rank)]) AS slope_low,
+      if(pairs = 0, 0, slopes[least(pairs, pairs - rank + 1)]) AS slope_high,
+      base + slope * days[n] AS level_now,
+      slope_low * days[n] + median_of(arrayMap((p, d) -> p - slope_low * d, levels, days)) AS level_low,
+      slope_high * days[n] + median_of(arrayMap((p, d) -> p - slope_high * d, levels, days)) AS level_high
+    FROM
+    (
+      SELECT *, arrayMap((p, d) -> p - slope * d - base, levels, days) AS noise
+      FROM
+      (
+        SELECT *, median_of(arrayMap((p, d) -> p - slope * d, levels, days)) AS base
+        FROM
+        (
+          SELECT *, median_of(slopes) AS slope
+          FROM
+          (
+            SELECT *, slopes_of(levels, days) AS slopes
+            FROM
+            (
+              SELECT *, if(n < five_weeks, peaks, arrayMap((p, d) -> p - of_weekday[d % 7 + 1], peaks, days)) AS levels
+              FROM
+              (
+                SELECT
+                  *,
+                  arrayMap(w -> median_of(arrayFilter((p, d) -> d % 7 = w, beside, days)) - median_of(beside), range(7))
+                    AS of_weekday
+                FROM
+                (
+                  SELECT *, arrayMap((p, d) -> p - rough_slope * d, peaks, days) AS beside
+                  FROM
+                  (
+                    SELECT *, if(n < five_weeks, 0, median_of(slopes_of(peaks, days))) AS rough_slope
+                    FROM
+                    (
+                      SELECT
+                        kind, system, instance,
+                        arraySlice(arraySort(groupArray((toInt32(day), assumeNotNull(peak_pct)))), -most_days) AS points,
+                        length(points) AS n, points.1 AS days, points.2 AS peaks,
+                        toDate(days[1]) AS first_day, toDate(days[n]) AS last_day, peaks[n] AS latest
+                      FROM counterflow.daily_peak_within(since = {since:DateTime64(3)}, until = {until:DateTime64(3)})
+                      WHERE peak_pct IS NOT NULL
+                      GROUP BY kind, system, instance
+                    )
+                  )
+                )
+              )
+            )
+          )
+        )
+      )
+    )
+  )
+  GROUP BY kind, system, instance
+)
+COMMENT 'When what fills up reaches 100 % of what there is, days_to_limit_within(since = ..., until = ...): the robust trend of the daily peaks, with an interval of 90 %, from the newest 90 days of the range; answer says it in words.';

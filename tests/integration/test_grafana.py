@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import configparser
 import json
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -16,8 +17,10 @@ import yaml
 from counterflow.base.clickhouse import ClickHouse, ClickHouseError
 from counterflow.base.errors import CounterflowError
 from counterflow.dashboards.definition import boards
-from counterflow.dashboards.provisioning import QUERY_TIMEOUT_S
+from counterflow.dashboards.provisioning import GRAFANA, PLUGIN, QUERY_TIMEOUT_S
 from counterflow.stack import lifecycle, supervision
+from counterflow.stack.grafana import container, provision
+from counterflow.stack.secret import secret
 from counterflow.stack.settings import StackSettings
 
 STAND_IN = f"""#!{sys.executable}
@@ -102,6 +105,26 @@ def test_a_grafana_that_does_not_start_is_reported(new_stack: Callable[[], Stack
     assert messages[-1].startswith("grafana ended while it started: Error: no plugins today (its log: ")
     assert "COUNTERFLOW_GRAFANA=none" in messages[-1]
     lifecycle.down(settings)
+
+
+def test_without_a_grafana_a_command_runs_one_over_what_was_written(new_stack: Callable[[], StackSettings]) -> None:
+    settings = new_stack()
+    secret(settings.secrets, "clickhouse-reader")
+    provision(settings)
+    words = shlex.split(container(settings))
+    assert f"{settings.home}:{settings.home}:ro" in words
+    given = dict(word.split("=", 1) for word in words if word.startswith("GF_"))
+    assert given["GF_SERVER_HTTP_PORT"] == str(settings.grafana_port)
+    assert Path(given["GF_SECURITY_ADMIN_PASSWORD__FILE"]).stat().st_mode & 0o777 == 0o600
+    written = Path(given["GF_PATHS_PROVISIONING"])
+    assert {path.name for path in written.iterdir()} == {"alerting", "dashboards", "datasources", "plugins"}
+
+
+def test_one_version_of_grafana_and_of_its_plugin_is_pinned() -> None:
+    compose = yaml.safe_load(Path("compose.yaml").read_text())["services"]["grafana"]
+    assert compose["image"] == f"${{GRAFANA_IMAGE:-grafana/grafana:{GRAFANA}}}"
+    assert compose["environment"]["GF_PLUGINS_PREINSTALL"] == PLUGIN
+    assert f"ARG GRAFANA=grafana/grafana:{GRAFANA}-ubuntu\n" in Path("docker/Dockerfile").read_text()
 
 
 def test_a_grafana_is_found_on_path_or_by_name(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

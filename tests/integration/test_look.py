@@ -289,7 +289,7 @@ def test_a_kept_folder_grows_and_is_queried_by_other_commands(tmp_path: Path) ->
     assert "parts work" not in examined.stdout  # there are none
     checked = counterflow("doctor", "vm", "--on", kept, home=tmp_path)
     assert "unknown  published rules: no IBM i counters of the system" in checked.stdout
-    assert f"--on {kept}\n" in checked.stdout.replace("\n           ", " "), "the suggested command queries that folder"
+    assert "to do: the stored question `systems` lists what was recorded\n" in checked.stdout, "in that folder too"
 
 
 def test_times_are_utc_whatever_the_zone_of_the_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -319,7 +319,7 @@ def test_what_is_appended_while_a_file_is_read_is_read_by_the_next_look(tmp_path
 import sys
 from pathlib import Path
 from counterflow.cli import main
-from counterflow.look import reading
+from counterflow.recordings import reading
 
 live, rest, read = Path(sys.argv[2]), Path(sys.argv.pop()), reading.read
 

@@ -105,7 +105,7 @@ def test_a_report_shows_what_was_measured_judged_and_met(report: Run, tmp_path: 
     assert outcome.stdout.strip() == str(tmp_path / "made" / "report.html")
     text = text_of(tmp_path / "made")
     assert "2026-05-04 08:00 to 2026-05-04 12:00 UTC" in text
-    for words in (plain(SYSTEM), "CAPPED", "share pct", "24.8", "torn_line", "Logical database I/O", "io_mix"):
+    for words in (plain(SYSTEM), "capped", "share pct", "24.8", "torn_line", "Logical database I/O", "io_mix"):
         assert words in text, words
     assert "\x07" not in text
     charts = charts_of(tmp_path / "made")

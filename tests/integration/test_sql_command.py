@@ -14,9 +14,11 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 import pytest
+from mcp import ClientSession
 
 from counterflow.schemas.definition import datasets, envelope
 from counterflow.stack.settings import StackSettings
+from tests.support.assistant import assistant
 from tests.support.command_line import run
 from tests.support.tables import empty_tables
 from tests.support.waiting import PATIENCE_S
@@ -119,7 +121,9 @@ def test_a_stored_query_keeps_its_options_in_each_format(sql: Run) -> None:
     assert "busiest_disks" in sql().stdout
 
 
-@pytest.mark.parametrize(("named", "hint"), [("a/b", "did you mean A/B?"), ("x", "counterflow sql systems lists them")])
+@pytest.mark.parametrize(
+    ("named", "hint"), [("a/b", "did you mean A/B?"), ("x", "the stored question `systems` lists them")]
+)
 def test_the_nearest_system_is_suggested_for_an_unknown_one(sql: Run, named: str, hint: str) -> None:
     found = sql("busiest_disks", "--system", named)
     assert (found.returncode, found.stdout) == (2, "")
@@ -213,3 +217,40 @@ def test_a_reader_that_leaves_ends_it_quietly(environment: dict[str, str], form:
         assert process.stdout.readline().split()[0] == b"ts"
         process.stdout.close()
         assert process.stderr.read() == b""
+
+
+def test_a_notebook_reads_the_running_line(environment: dict[str, str]) -> None:
+    script = """
+import counterflow as cf
+with cf.connect() as line:
+    frame = line.sql("SELECT ts, disk, busy_pct, service_ms FROM counterflow.disk ORDER BY ts")
+    asked = line.question("busiest_disks", systems=["A/B"])
+    print(frame.height, frame.schema["ts"], frame.row(0)[1:], asked.columns[:2])
+    for statement in ("SELECT sytem FROM counterflow.disk", "SELECT throwIf(number = 9) FROM numbers(10)"):
+        try:
+            line.sql(statement)
+        except cf.CounterflowError as error:
+            print(error, error.hint)
+"""
+    words = [sys.executable, "-c", script]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert done.stderr == ""
+    read, unknown, late = done.stdout.splitlines()
+    assert read == f"{ROWS} Datetime(time_unit='ms', time_zone='UTC') ('hdisk0', 1.5, None) ['system', 'disk']"
+    assert unknown == "Unknown expression identifier `sytem` did you mean system?"
+    assert late.startswith("Value passed to 'throwIf' function is non-zero")
+
+
+def test_an_assistant_reads_the_running_line_within_the_limits_of_the_reader(environment: dict[str, str]) -> None:
+    statements = ["SELECT disk, busy_pct FROM counterflow.disk ORDER BY ts", "SELECT 1 SETTINGS max_execution_time = 0"]
+
+    async def conversation(session: ClientSession) -> list[tuple[bool, str]]:
+        called = [await session.call_tool("sql", {"statement": one, "rows": 2}) for one in statements]
+        return [(one.isError, one.content[0].text) for one in called]  # type: ignore[union-attr]
+
+    (refused, text), (limited, reason) = assistant(**environment)(conversation)
+    assert not refused
+    assert json.loads(text)["rows"] == [["hdisk0", 1.5], ["hdisk1", 1.5]]
+    assert json.loads(text)["more_rows"]
+    assert limited
+    assert "max_execution_time" in reason

@@ -47,7 +47,7 @@ def illegible() -> Iterator[tuple[str, str]]:
             yield uid, f"its controls need {needed} pixels, and a row of a window of 1,600 has {CONTROLS_PX}"
         for place in (place for row in board.rows for place in row.panels):
             for name in members(place.chart):
-                for problem in too_wide(drawings()[name], place.width):
+                for problem in (*too_wide(drawings()[name], place.width), *axis_cut(drawings()[name], place.height)):
                     yield uid, f"`{name}`: {problem}"
 
 
@@ -79,11 +79,11 @@ def looks_problems(found: Looks) -> Iterator[str]:
     yield from faint([*free.values(), *found.hues.values(), *found.palette, *found.sequence])
     yield from alike(found.hues.values())
     yield from alike(found.palette)
-    states = set(found.states.values())
+    states = {one.colour for one in found.states.values()}
     yield from alike(found.colours[meaning] for meaning in sorted(states))
-    for meaning, count in Counter(found.states.values()).items():
+    for meaning, count in Counter(one.colour for one in found.states.values()).items():
         if count > 1 and meaning not in SHARED:
-            named = ", ".join(state for state, other in found.states.items() if other == meaning)
+            named = ", ".join(state for state, other in found.states.items() if other.colour == meaning)
             yield f"{named} have the colour of `{meaning}`, which stands for one state"
     times = Counter(free.values())
     for meaning in sorted({*states, *ONLY}):
@@ -94,7 +94,7 @@ def looks_problems(found: Looks) -> Iterator[str]:
 
 def chart_problems(chart: Chart | PrometheusChart, found: Looks) -> Iterator[str]:
     """Yield which series of a chart cannot be distinguished, or have a colour that stands for something else."""
-    states = set(found.states.values())
+    states = {one.colour for one in found.states.values()}
     drawn = {name: series for name, series in chart.series.items() if series.colour}
     for name, series in drawn.items():
         if series.colour in states:
@@ -103,6 +103,17 @@ def chart_problems(chart: Chart | PrometheusChart, found: Looks) -> Iterator[str
             yield f"{name}: limits are dashed and have the colour `limit`, and nothing else is or has"
     plain = [one.colour for one in drawn.values() if one.colour and not one.dashed and one.colour not in found.themed]
     yield from alike(found.colours[colour] for colour in plain if colour not in found.documented)
+
+
+_ROW_PX, _AROUND_PX, _AXIS_LETTER_PX = 38, 95, 6.3
+"""A unit of height; heading, legend and labels of times around an axis; and a letter of Inter at 12 pixels."""
+
+
+def axis_cut(chart: Drawing, height: int) -> Iterator[str]:
+    """Yield a problem where the title of an axis is longer than the axis."""
+    room = int((height * _ROW_PX - _AROUND_PX) / _AXIS_LETTER_PX)
+    if (chart.over_time or chart.shape == "trend") and len(chart.axis) > room:
+        yield f"the axis has room for {room} of the {len(chart.axis)} letters of `{chart.axis}`: shorten it"
 
 
 LAPTOP_PX = 1280

@@ -20,10 +20,11 @@ from counterflow.base.clickhouse import ClickHouse, ClickHouseError, Settings
 from counterflow.base.errors import CounterflowError
 from counterflow.dashboards import definition
 from counterflow.dashboards.alerting import alerts
-from counterflow.dashboards.build import IMPORTS, dashboard, files, panel, path_of
+from counterflow.dashboards.build import IMPORTS, _link, dashboard, files, panel, path_of
 from counterflow.dashboards.definition import (
     Board,
     Chart,
+    Link,
     PrometheusChart,
     Unit,
     boards,
@@ -244,10 +245,25 @@ def test_what_a_board_names_must_be_there(folder: Path) -> None:
 
 def test_a_mistake_in_a_family_names_its_chart(folder: Path) -> None:
     written = yaml.safe_load((folder / "charts/busy.yaml").read_text())
-    family = {**written, "charts": {"good": {"figure": "one"}, "bad": {"figure": "two", "unit": "parsec"}}}
+    family = {**written, "charts": {"good": {}, "bad": {"unit": "parsec"}}}
     (folder / "charts/both.yaml").write_text(yaml.safe_dump(family))
     definition.charts.cache_clear()
     with pytest.raises(CounterflowError, match=r"charts/both\.yaml: bad: unit: "):
+        definition.charts()
+
+
+@pytest.mark.parametrize(
+    ("one", "expected"),
+    [
+        ({"put": {"nobody": "x"}}, r"charts/both\.yaml: a: put: the SQL has no `\{nobody\}`; write it there"),
+        ({"figure": "a", "sql": "SELECT 1"}, r"charts/both\.yaml: a: sql: write `\$__timeFilter\(ts\)` among the"),
+    ],
+)
+def test_a_family_that_would_draw_something_else_is_refused(folder: Path, one: dict[str, Any], expected: str) -> None:
+    written = yaml.safe_load((folder / "charts/busy.yaml").read_text())
+    (folder / "charts/both.yaml").write_text(yaml.safe_dump({**written, "charts": {"a": one}}))
+    definition.charts.cache_clear()
+    with pytest.raises(CounterflowError, match=expected):
         definition.charts()
 
 
@@ -274,14 +290,21 @@ def test_a_board_with_a_family_needs_its_menu() -> None:
     assert "the family `linux_gpu` needs the variable `figure`" in definition._unknown_names(board)
 
 
-def test_every_board_links_to_every_other_in_the_order_of_work() -> None:
+def test_the_menu_of_a_board_leads_to_every_board() -> None:
     """A link of Grafana leads to the boards that have all of its tags."""
     made = [dashboard(board) for board in boards().values()]
     for board in made:
-        reached = [[one for one in made if {*link["tags"]} <= {*one["tags"]}] for link in board["links"]]
-        assert sorted(one["uid"] for found in reached for one in found) == sorted(one["uid"] for one in made)
-        alone = [found for found, link in zip(reached, board["links"], strict=True) if not link["asDropdown"]]
-        assert [[one["uid"] for one in found] for found in alone] == [["cf-fleet"]]
+        [menu] = board["links"]
+        assert [one["uid"] for one in made if {*menu["tags"]} <= {*one["tags"]}] == [one["uid"] for one in made]
+
+
+def test_all_systems_are_not_passed_on_to_a_board_of_one_system() -> None:
+    kept = {uid: dashboard(board)["links"][0]["includeVars"] for uid, board in boards().items()}
+    assert {uid for uid, variables in kept.items() if not variables} == {"cf-any-counter", "cf-pipeline"}
+    link = Link(title="There", board="cf-system")
+    from_all, from_one = (_link(link, boards()[uid])["url"] for uid in ("cf-pipeline", "cf-disks"))
+    assert "${system:queryparam}" not in from_all
+    assert "${system:queryparam}" in from_one
 
 
 @pytest.mark.parametrize("uid", ["cf-mirror", "cf-pipeline"])

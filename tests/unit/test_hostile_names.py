@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
-from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, cast
 from unittest.mock import Mock
 
 import pytest
@@ -26,6 +26,7 @@ from counterflow.cli._table import table
 from counterflow.cli.doctor import command as doctor
 from counterflow.cli.fetch import command as fetch
 from counterflow.cli.look import command as look
+from counterflow.connection import Connection
 from counterflow.pipelines.exporter.metrics import families_of
 from tests.support.hostile import NAMES
 
@@ -59,7 +60,7 @@ def test_a_terminal_obeys_no_name_that_the_doctor_reports(
         InputFinding("kpi", "link_load", name, None, "stopped", newest=now, why=why, advice=advice),
     ]
     monkeypatch.setattr("counterflow.analysis.doctor.examine", lambda *_: found)
-    monkeypatch.setattr("counterflow.cli.doctor.reader", nullcontext)
+    monkeypatch.setattr("counterflow.cli.doctor.connection", lambda: Connection(lambda: cast(Any, None), grows=False))
     shown = CliRunner().invoke(doctor, ["--on", str(tmp_path)])
     assert shown.exit_code == 1, shown.output
     assert not OBEYED.search(shown.output)

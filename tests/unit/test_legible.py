@@ -74,7 +74,10 @@ def test_the_product_keeps_the_rules() -> None:
         ({"colours": {**looks().colours, "cpu": looks().colours["critical"]}}, "`critical` stands for cpu, too"),
         ({"colours": {**looks().colours, "wait": looks().colours["limit"]}}, "`limit` stands for wait, too"),
         ({"colours": {**looks().colours, "warning": "#C8283E"}}, "#C8283C and #C8283E are"),
-        ({"states": {**looks().states, "DEMAND_LIMITED": "good"}}, "OK, DEMAND_LIMITED have the colour of `good`"),
+        (
+            {"states": {**looks().states, "DEMAND_LIMITED": looks().states["OK"]}},
+            "OK, DEMAND_LIMITED have the colour of `good`",
+        ),
     ],
 )
 def test_looks_that_mislead_are_named(changes: dict[str, Any], expected: str) -> None:

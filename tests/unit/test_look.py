@@ -102,10 +102,10 @@ def test_what_an_agent_refused_without_a_time_has_none(tmp_path: Path) -> None:
     script = f"""
 import sys
 from pathlib import Path
-from counterflow.look.database import Database
-with Database(Path(sys.argv[1]), kept=True) as made:
+from counterflow.recordings.database import Database
+with Database(Path(sys.argv[1])) as made:
     made.client.post("INSERT INTO counterflow.quality ({names}) VALUES ({row})")
-    [found] = made.findings()
+    [found] = made.findings
     print([found.system, found.severity, found.at])
 """
     done = subprocess.run(

@@ -154,13 +154,13 @@ def test_states_have_their_colours_and_reach_from_begin_to_end() -> None:
     [bars] = layers(spec_of(made))
     assert bars["data"]["values"][1] == {
         "entity": "L",
-        "series": "CAPPED",
+        "series": "capped",
         "from": FIRST + 300 * MINUTE,
         "until": FIRST + 540 * MINUTE,
     }
     of = {key.name: key.colour for key in made.legend}
     colours = looks().colours
-    assert of == {"OK": colours["good"], "CAPPED": colours["critical"], "NEVER SEEN": colours["unknown"]}
+    assert of == {"OK": colours["good"], "capped": colours["critical"], "NEVER SEEN": colours["unknown"]}
 
 
 def test_a_table_has_units_dashes_and_no_columns_for_links() -> None:
@@ -168,7 +168,7 @@ def test_a_table_has_units_dashes_and_no_columns_for_links() -> None:
     columns = [Column("Name", TEXT), Column("Took", NUMBER), Column("State", TEXT), Column("Seen", TIME)]
     made = table(defined, Result(columns, [["a", 1.5, "CAPPED", times()[0]], ["b", None, "OK", None]]))
     assert [[cell.text for cell in row] for row in made.rows] == [
-        ["a", "1.5", "CAPPED", "2026-05-04 08:15"],
+        ["a", "1.5", "capped", "2026-05-04 08:15"],
         ["b", "\u2013", "OK", "\u2013"],
     ]
     assert made.rows[0][2].colour == looks().colours["critical"]

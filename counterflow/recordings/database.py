@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
+from functools import cached_property, partial
 from pathlib import Path
+from shlex import quote
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
-from counterflow.base.clickhouse import ClickHouse
+from counterflow.base.clickhouse import Settings
 from counterflow.base.errors import CounterflowError
-from counterflow.look.files import NAME, Files
-from counterflow.look.options import ReadingOptions
+from counterflow.connection import Connection
+from counterflow.recordings.files import NAME, Files
+from counterflow.recordings.options import ReadingOptions
 
 if TYPE_CHECKING:
     from counterflow.analysis.findings import Finding
     from counterflow.base.embedded import Embedded
-    from counterflow.look.reading import Read
-    from counterflow.look.results import Measured
+    from counterflow.connection.report import Written
+    from counterflow.recordings.reading import Read
+    from counterflow.recordings.results import Measured
 
 _ENGINE = "clickhouse"
 """Folder of the engine within that of the database."""
@@ -31,8 +36,8 @@ def parts(folder: Path) -> set[Path]:
     return {folder, *(folder / name for name in (_ENGINE, NAME, vintage.FILE))}
 
 
-def reading(folder: Path) -> Embedded:
-    """Open the database that `look --keep` left in a folder, read-only.
+def reading(folder: Path, limits: Settings | None = None) -> Connection:
+    """Connect to the database that `look --keep` left in a folder, read-only, within `limits` if given.
 
     Raises
     ------
@@ -46,18 +51,24 @@ def reading(folder: Path) -> Embedded:
             f"{folder} is no folder of `look`", hint=f"counterflow look PATH --keep {folder}", exit_code=2
         )
     vintage.require(folder, database=folder / _ENGINE, hint=_OTHER, whole=True)
-    return Embedded(folder / _ENGINE, writable=False)
+    return Connection(partial(Embedded, folder / _ENGINE, writable=False, limits=limits), grows=False)
 
 
-class Database:
+class Database(Connection):
     """The engine with the schema of the line; use as a context manager.
 
-    It opens in the background while files are read.
+    It opens in the background while files are read, and is read-only once all is computed.
 
     Parameters
     ----------
-    folder : of the database.
-    kept : whether the next `look` adds to it; a database that is not kept is new, without ledger and rollups.
+    kept : the folder of the database, to which the next `look` adds; without one it is new and temporary, and has no
+        ledger and no rollups.
+    limits : settings of every statement from then on, which none can change.
+
+    Attributes
+    ----------
+    reads : the outcome of each file, in order of completion.
+    measured : what landed for each system.
 
     Raises
     ------
@@ -65,35 +76,33 @@ class Database:
     CounterflowError : the folder holds a database of another version, or its list of files cannot be read.
     """
 
-    def __init__(self, folder: Path, *, kept: bool) -> None:
+    def __init__(self, kept: Path | None = None, *, limits: Settings | None = None) -> None:
         from counterflow.base.embedded import library
 
         library()
-        if kept:
+        if kept is not None:
             from counterflow.schemas import vintage
 
-            vintage.claim(folder, database=folder / _ENGINE, hint=_OTHER)
-        folder.mkdir(parents=True, exist_ok=True)
-        self._files = Files(folder if kept else None)
+            vintage.claim(kept, database=kept / _ENGINE, hint=_OTHER)
+            kept.mkdir(parents=True, exist_ok=True)
+        self._files = Files(kept)
+        self._temporary = TemporaryDirectory(prefix="counterflow-")
         background = ThreadPoolExecutor(1)
-        self._engine = background.submit(_kept if kept else _new, folder / _ENGINE)
+        folder = kept or Path(self._temporary.name)
+        self._engine = background.submit(_new if kept is None else _kept, folder / _ENGINE)
         background.shutdown(wait=False)
+        super().__init__(self._engine.result, grows=False)
+        self.reads: list[Read] = []
+        self.measured: dict[str, Measured] = {}
+        self._limits = limits
+        self._names: Mapping[Path, str] = {}
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
         if self._engine.exception() is None:
             self.client.close()
+        self._temporary.cleanup()
 
-    @property
-    def client(self) -> ClickHouse:
-        """The engine, once it has the schema."""
-        return self._engine.result()
-
-    def read(
-        self, paths: Sequence[Path], spool: Path, options: ReadingOptions, names: Mapping[Path, str]
-    ) -> Iterator[Read]:
+    def read(self, paths: Sequence[Path], options: ReadingOptions, names: Mapping[Path, str] = {}) -> Iterator[Read]:
         """Read the files that are new, or changed since they were last read, and yield the outcome of each.
 
         `names` are those of files that are not called by their path; these are read by every look.
@@ -102,32 +111,66 @@ class Database:
         ------
         CounterflowError : the folder holds one of the files, read with other options.
         """
-        from counterflow.look.reading import read
+        from counterflow.recordings.reading import read
 
         at = options.at.isoformat(" ") if options.at else None
         stated = {"zone": options.zone.key, "date-order": options.date_order, "at": at, "system": options.system}
         fresh = self._files.fresh(paths, stated)  # what is appended from here on is read by the next look
         new, first = [path for path, _ in fresh], self._files.reserve(len(fresh))
+        self._names = names
         unread: set[Path] = set(names)
+        spool = Path(self._temporary.name, "spool")
+        spool.mkdir(exist_ok=True)
         for one in read(new, lambda: self.client, spool, options, names, first):
             if one.error:
                 unread.add(one.path)
+            self.reads.append(one)
             yield one
         self._files.add((path, state) for path, state in fresh if path not in unread)
 
-    def compute(self) -> dict[str, Measured]:
-        """Compute all results; return what landed for each system, empty where no interval did."""
-        from counterflow.look.results import compute
+    def compute(self) -> None:
+        """Compute all results; `measured` then is what landed, empty where no interval did."""
         from counterflow.pipelines.landing.rollups import refresh
+        from counterflow.recordings.results import compute
 
         refresh(self.client)
-        return compute(self.client)
+        self.measured = compute(self.client)
+        self._engine.result().make_read_only(self._limits)
 
+    def require_intervals(self) -> None:
+        """Raise `CounterflowError` where nothing landed; it names a file that was read."""
+        settings = [one for one in self.reads if one.error is None]
+        if self.measured:
+            return
+        if not settings:
+            raise CounterflowError("no file holds an interval", exit_code=2)
+        first, more = settings[0], len(settings) - 1
+        named = "-" if first.path in self._names else quote(str(first.path))
+        others = f", as do {more:,} file{'s' * (more > 1)} more" if more else ""
+        hint = f"counterflow look --records {named} shows what it gives"
+        what = f"no file holds an interval: {first.name} holds settings alone{others}"
+        raise CounterflowError(what, hint=hint, exit_code=2)
+
+    @cached_property
     def findings(self) -> list[Finding]:
-        """Return what limited the systems: grouped by system, the worst findings of each first."""
-        from counterflow.analysis.findings import findings
+        """What limited the systems, as `Connection.findings`; the database does not change."""
+        return super().findings
 
-        return findings(self.client)
+    def report(
+        self,
+        folder: str | Path,
+        *,
+        systems: Collection[str] = (),
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> Written:
+        """Write the report: without restrictions one with a chapter for each system, and its own period."""
+        if systems or since or until:
+            return super().report(folder, systems=systems, since=since, until=until)
+        from counterflow.recordings.chapters import report
+
+        with self.refusals():
+            return report(self.client, self.measured, self.findings, Path(folder))
 
     def export(self, folder: Path) -> list[Path]:
         """Write each dataset that has rows as Parquet; return the files.
@@ -156,7 +199,7 @@ def exported() -> dict[str, tuple[str, ...]]:
 
 
 def _new(folder: Path) -> Embedded:
-    from counterflow.look.prepared import opened
+    from counterflow.recordings.prepared import opened
 
     return opened(folder)
 

@@ -1,0 +1,75 @@
+"""The connection to the running line, as a user that only reads, within limits of time, memory and rows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from counterflow.base.clickhouse import ClickHouseError
+from counterflow.base.errors import UNREACHED, CounterflowError
+from counterflow.connection import Connection
+from counterflow.stack.settings import StackSettings
+
+if TYPE_CHECKING:
+    from counterflow.analysis.answer import Answer
+    from counterflow.analysis.checks.facts import Facts
+
+
+class Line(Connection):
+    """The connection to a line; see `connect`."""
+
+    def __init__(self, settings: StackSettings) -> None:
+        super().__init__(lambda: settings.clickhouse("reader"), grows=True)
+        self.settings = settings
+
+    @contextmanager
+    def refusals(self) -> Iterator[None]:
+        with refusals(self.settings):
+            yield
+
+    def doctor(
+        self,
+        systems: Collection[str] = (),
+        *,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        facts: Facts | None = None,
+    ) -> list[Answer]:
+        """Return which parts do not work and, if ClickHouse does, what `Connection.doctor` returns."""
+        from counterflow.analysis.answer import Answer
+        from counterflow.stack.examination import parts
+
+        troubles = list(parts(self.settings))
+        found = [
+            Answer("part", None, one.part, None, "fail", True, None, one.why, None, one.advice) for one in troubles
+        ]
+        if any(trouble.part == "clickhouse" for trouble in troubles):
+            return found
+        return found + super().doctor(systems, since=since, until=until, facts=facts)
+
+
+def connect() -> Line:
+    """Connect to the running line: that of `COUNTERFLOW_HOME`, or the servers that the environment names.
+
+    Raises
+    ------
+    CounterflowError : no line is running.
+    """
+    return Line(StackSettings.running())
+
+
+@contextmanager
+def refusals(settings: StackSettings, exit_code: int = 2) -> Iterator[None]:
+    """Raise what ClickHouse refuses, and its silence, as `CounterflowError`."""
+    import httpx
+
+    try:
+        yield
+    except httpx.TransportError:
+        raise CounterflowError(
+            f"no answer from {settings.clickhouse_url}", hint=UNREACHED, exit_code=exit_code
+        ) from None
+    except ClickHouseError as error:
+        raise CounterflowError(str(error), hint="counterflow dev migrate", exit_code=exit_code) from None
