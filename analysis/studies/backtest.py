@@ -14,6 +14,7 @@ from typing import NamedTuple
 from counterflow.analysis.studies import fitted
 from counterflow.analysis.studies.fitted import MirroredRun
 from counterflow.analysis.studies.formulas import change_pct
+from counterflow.analysis.studies.mirror_jobs import jobs_to_hold
 from counterflow.analysis.studies.sizing import Estimate, capped_rows_per_s, corners, exact, sized, spread, think_s
 from counterflow.schemas.definition import load_yaml
 from counterflow.simulate.published import table
@@ -84,6 +85,22 @@ def _of_run(run: MirroredRun) -> Iterator[Prediction]:
     yield _compared(run.table, run.name, "response", "ms", 1000 * run.response_s, response.times(1000))
     yield _compared(run.table, run.name, "source CPU", "%", 100 * run.source_busy / run.source_cores, source)
     yield _compared(run.table, run.name, "target CPU", "%", 100 * run.target_busy / run.target_cores, target)
+    if run.kind == fitted.SQL:
+        yield from _to_hold(run, think)
+
+
+def _to_hold(run: MirroredRun, think: Estimate) -> Iterator[Prediction]:
+    """Predict the job sets that do the printed rate."""
+    of = fitted.constants(run)
+    nodes = 2 if run.active_active else 1
+
+    def sets(growth: float, target: float, added_s: float, think: float) -> tuple[float]:
+        load = growth + target if run.active_active else growth
+        jobs = nodes * jobs_to_hold(run.before, think, run.rate / nodes, load, added_s, run.source_cores)
+        return (run.jobs_before * jobs / run.before.rate / (think + run.before.response_s),)
+
+    [job_sets] = corners(sets, *of, think)
+    yield _compared(run.table, run.name, "job sets", "sets", run.jobs, job_sets)
 
 
 def _think(run: MirroredRun) -> Estimate:

@@ -17,7 +17,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from counterflow.analysis.studies import fitted, sizing
+from counterflow.analysis.studies import fitted, mirror_jobs, mirror_levers, sizing
 from counterflow.analysis.studies.sizing import Estimate, exact
 from counterflow.schemas.definition import load_yaml
 
@@ -183,6 +183,7 @@ def study(mixes: Iterable[Mix], plan: Plan) -> list[Workload]:
     for (system, grouping, name), rows in groups.items():
         rates = [rate for row in rows if (rate := row.row_changes_per_s) is not None]
         figures = _exposure(rows) | _changes(rows, rates) | _distance(_mean_rate(rows), plan) | _waiting(rows, plan)
+        figures |= _levers(rows, plan)
         if grouping == "partition":
             figures |= _line(max(rates, default=None), plan) | _predicted(rows, plan)
         found.append(Workload(system, grouping, name, len(rows), figures))
@@ -304,6 +305,8 @@ def _no_wait(rows: Sequence[Mix], plan: Plan) -> str:
 def _predict(name: str, of: Estimate | None, origin: str, reason: str, **filled: Any) -> MirrorFigure:
     if of is None:
         return _figure(name, None, reason=reason, **filled)
+    if math.isinf(of.value):
+        return _figure(name, None, reason="the processors cannot do these units/s with mirroring", **filled)
     high = None if math.isinf(of.high) else of.high
     return _figure(name, of.value, **filled)._replace(low=of.low, high=high, origin=origin)
 
@@ -321,8 +324,32 @@ def _waiting(rows: Sequence[Mix], plan: Plan) -> dict[str, MirrorFigure]:
     }
 
 
+def _levers(rows: Sequence[Mix], plan: Plan) -> dict[str, MirrorFigure]:
+    """Return what changes of the application would leave; formulas 17 and 18 of docs/whatif.md."""
+    wait = _wait(rows, plan)
+    known = [row for row in rows if row.row_operations is not None]
+    reads, inserts, other = (math.fsum(getattr(row, n) or 0.0 for row in known) for n in ("reads", "inserts", "other"))
+    ends = math.fsum((row.commits or 0.0) + (row.rollbacks or 0.0) for row in known if not row.counts_commits)
+    is_copy = mirror_levers.is_copy(reads, inserts, other - ends)
+    no_copy = "no copy: it does not insert about as much as it reads, or it updates or deletes"
+    return {
+        "mirror_wait_tuned": _predict(
+            "mirror_wait_tuned",
+            None if wait is None else mirror_levers.tuned(wait),
+            "a batch 62 % longer became 25 % longer with all of them, not measured one by one; high: none helps",
+            _no_wait(rows, plan),
+        ),
+        "copy_time_pct": _predict(
+            "copy_time_pct",
+            mirror_levers.copy_time_pct() if is_copy else None,
+            "3 to 4 times the rows a second by record length, measured without mirroring",
+            no_copy if known else "no logical I/O is known",
+        ),
+    }
+
+
 def _predicted(rows: Sequence[Mix], plan: Plan) -> dict[str, MirrorFigure]:
-    """Return response, throughput and processors of the pair; formulas 5 and 7 to 10 of docs/whatif.md."""
+    """Return response, throughput and processors of the pair; formulas 5, 7 to 10 and 19 to 21 of docs/whatif.md."""
     measured = {
         "--units-per-s": plan.units_per_s,
         "--response-ms": plan.response_ms,
@@ -334,7 +361,7 @@ def _predicted(rows: Sequence[Mix], plan: Plan) -> dict[str, MirrorFigure]:
     missing = [option for option, value in measured.items() if value is None]
     wait = _wait(rows, plan)
     reason = f"not given: {', '.join(missing)}" if missing else _no_wait(rows, plan)
-    found: list[Estimate | None] = [None] * 6
+    found: list[Estimate | None] = [None] * len(figures_of("nodes"))
     where = ""
     exposed, done = (math.fsum(getattr(r, n) or 0.0 for r in rows) for n in ("exposed", "row_operations"))
     if wait is not None and not done:
@@ -350,7 +377,8 @@ def _predicted(rows: Sequence[Mix], plan: Plan) -> dict[str, MirrorFigure]:
         if think < 0:
             reason = "more units at a time than --jobs: units/s * response is larger"
         else:
-            found = [*_pair(before, think, growth.times(share), target.times(share), wait.times(1 / units), plan)]
+            added = (growth.times(share), target.times(share), wait.times(1 / units))
+            found = [*_pair(before, think, *added, plan), *mirror_jobs.held(before, think, *added, plan.capacity)]
     filled = {
         "like": f"like {plan.like} runs" if plan.like else "like native or sql runs, --like is not given",
         "rated": f"; the other machine by {plan.rating}, Capabilities Reference Appendix C" if plan.rating else "",

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from datetime import datetime
 from pathlib import Path
+from typing import TypeVar
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from counterflow.analysis.studies.mirror import Mix
 from counterflow.base.clickhouse import ClickHouse, Settings
 from counterflow.base.errors import CounterflowError
+
+Row = TypeVar("Row", bound=BaseModel)
 
 
 def read_stored(client: ClickHouse, settings: Settings) -> list[Mix]:
@@ -60,7 +63,12 @@ GROUP BY system
 
 
 def read_file(path: Path) -> Iterator[Mix]:
-    """Yield the mixes of a file, one JSON object a line.
+    """Yield the mixes of a file; `read_lines` has the form and the errors."""
+    return read_lines(path, Mix)
+
+
+def read_lines(path: Path, row: type[Row]) -> Iterator[Row]:
+    """Yield the rows of a file, one JSON object a line.
 
     Raises
     ------
@@ -73,7 +81,7 @@ def read_file(path: Path) -> Iterator[Mix]:
     for number, line in enumerate(lines, 1):
         try:
             if line.strip():
-                yield Mix.model_validate_json(line)
+                yield row.model_validate_json(line)
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(map(str, first["loc"])) or "the line"

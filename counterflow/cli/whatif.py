@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
@@ -15,6 +15,7 @@ import click
 import orjson
 
 from counterflow.base.errors import CounterflowError
+from counterflow.cli import _whatif_log_path
 from counterflow.cli._group import Group
 from counterflow.cli._reader import command_line, on_option, period, period_options, reader
 from counterflow.cli._table import console, table
@@ -39,6 +40,9 @@ def command() -> None:
 
     Published measurements are applied to them; each figure has its assumption and source.
     """
+
+
+command.add_command(_whatif_log_path.command)
 
 
 def _of_workloads(command: F) -> F:
@@ -228,14 +232,15 @@ def _print(found: list[Workload], top: int) -> None:
             out.print()
 
 
-def _rows(workloads: Iterable[Workload], name: str) -> Iterator[dict[str, Any]]:
+def _rows(workloads: Sequence[Workload], name: str) -> Iterator[dict[str, Any]]:
+    has_limits = any(workload.figures[name].origin for workload in workloads)
     for workload in workloads:
         figure = workload.figures[name]
         yield {
             "grouping": workload.grouping,
             "name": workload.name,
             name: _rounded(figure.value),
-            **({"low": _rounded(figure.low), "high": _rounded(figure.high)} if figure.origin else {}),
+            **({"low": _rounded(figure.low), "high": _rounded(figure.high)} if has_limits else {}),
             "note": "; ".join(
                 filter(None, (figure.reason, figure.note if figure.value is not None else None, figure.origin))
             ),

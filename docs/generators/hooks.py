@@ -17,7 +17,18 @@ from counterflow.analysis.queries import queries
 from counterflow.cli import cli
 from counterflow.schemas.definition import datasets
 from counterflow.schemas.mapping import mappings
-from docs.generators import alerts, checks, cookbook, dictionary, elsewhere, formats, jobs, predictions, reference
+from docs.generators import (
+    alerts,
+    checks,
+    cookbook,
+    dictionary,
+    elsewhere,
+    formats,
+    jobs,
+    log_paths,
+    predictions,
+    reference,
+)
 from tests.faults import table as faults
 from tests.golden import matrix
 
@@ -49,6 +60,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "formats": formats.take_what,
     "faults": lambda: faults.table(faults.faults(), json.loads(faults.RESULTS.read_text(encoding="utf-8"))),
     "jobs": jobs.questions,
+    "log_paths": log_paths.table,
     "predictions": predictions.table,
     "questions": lambda: cookbook.cookbook(queries().values()),
     "site_example": lambda: _yaml("collectors/formats/site/example.yaml"),

@@ -575,6 +575,22 @@ def test_a_published_rule_that_warns_by_counters_alone_is_a_finding(tmp_path: Pa
     assert faulting.startswith("batch faulting of pool 2: 47.09 % of run time")
 
 
+def test_another_path_of_the_log_is_predicted_from_recordings(tmp_path: Path) -> None:
+    """The case of the zHyperLink report, its z17: the cost of an account with zHyperLink lies within its prediction."""
+    counterflow("study", "simulate", "zhyperlink", "--out", tmp_path / "story", home=tmp_path)
+    kept = tmp_path / "kept"
+    findings(tmp_path / "story/Z17A", "--system", "Z17A", "--keep", kept, home=tmp_path)
+    answer = counterflow("whatif", "log-path", "--on", kept, "--json", home=tmp_path)
+    windows = {window["path"]: window for window in map(json.loads, answer.stdout.splitlines())}
+    measured = {path: {f["name"]: f for f in window["figures"]} for path, window in windows.items()}
+    zhpf = {f["name"]: f for f in windows["zhpf"]["figures"] if f["change"] == "zHyperLink"}
+    assert zhpf["elapsed_h"]["measured"] == pytest.approx(1)
+    assert zhpf["ceiling_mb_s"]["measured"] == pytest.approx(214, rel=0.01)  # no site file: the highest rate
+    assert zhpf["gcp_ms"]["low"] <= measured["zhl"]["gcp_ms"]["measured"] <= zhpf["gcp_ms"]["high"]
+    assert zhpf["ceiling_mb_s"]["high"] == pytest.approx(594, rel=0.01)
+    assert "unknown, because" not in counterflow("whatif", "log-path", "--on", kept, home=tmp_path).stdout
+
+
 def test_what_landed_of_the_line_is_not_asked_for_and_every_judged_link_is_in_the_timeline(tmp_path: Path) -> None:
     """The site file states 10 km, lshwres 100 Gb/s; 6 % of it is 6 Gb/s, of which 4.35 were used at most: 72.5 %."""
     counterflow("study", "simulate", "sriov-story", "--out", tmp_path / "story", home=tmp_path)

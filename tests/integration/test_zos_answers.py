@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from counterflow.analysis.findings import findings
 from counterflow.analysis.queries import queries, run_stored
+from counterflow.analysis.whatif.log_path import windows
+from counterflow.analysis.whatif.log_rows import read_stored
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.stack.account import wait_computed, wait_judged
 from tests.integration.test_kpis import printed
@@ -102,6 +106,32 @@ def test_general_processors_are_not_averaged_with_ziips(client: ClickHouse) -> N
         "gcp": (57.5, 100),
         "ziip": (2, 2),
     }
+
+
+def test_log_path_reads_the_log_with_the_cost_of_the_only_workload(client: ClickHouse) -> None:
+    log = {"subsystem": "DB1", "path": "zhpf", "rate_mb_s": 100.0, "waiting_threads": 40.0, "active_threads": 50.0}
+    both = {"gcp_pct": 30.0, "ziip_pct": 20.0}
+    insert(client, "log_load", result(**log, **both), result(**log, **both, ceiling_since=TS) | {"ts": NEXT})
+    entry = {"section": "log_ceiling", "item": "DB1/zhpf"}
+    insert(client, "config", published(**entry, name="cec", value="z16"))
+    insert(
+        client,
+        "account_cpu",
+        cost(TS, 100.0, gcp_ms_per_account=0.4),
+        cost(TS, 100.0, "captured", gcp_ms_per_account=0.2),
+        cost(NEXT, 100.0, gcp_ms_per_account=0.4),
+        cost(NEXT, 100.0, gcp_ms_per_account=0.4) | {"workload": "REPORT"},
+    )
+    period = {"param_from": "2026-05-04 09:00:00", "param_to": "2026-05-04 10:00:00", "param_systems": ["SYS1"]}
+    one, two = read_stored(client, period)
+    assert (one.waiting_threads, one.gcp_pct, one.accounts, one.gcp_ms_per_account) == (40, 30, 100, 0.4)
+    assert (one.cec, two.cec, two.storage) == (None, "z16", None)
+    assert (two.rate_mb_s, two.accounts, two.gcp_ms_per_account) == (100, None, None), "two workloads share the system"
+    [window] = windows([one, two])
+    found = {figure.name: figure for figure in window.figures if figure.change == "zHyperLink"}
+    # 80 % of two minutes wait, of which between 2.09 / 5.78 and 3.26 / 5.85 are left
+    assert found["elapsed_h"].low == pytest.approx(120 * (0.2 + 0.8 * 2.09 / 5.78) / 3600)
+    assert found["elapsed_h"].high == pytest.approx(120 * (0.2 + 0.8 * 3.26 / 5.85) / 3600)
 
 
 def test_components_cost_what_they_used_while_units_were_counted(client: ClickHouse) -> None:

@@ -232,7 +232,6 @@ def test_what_a_board_names_must_be_there(folder: Path) -> None:
     assert "the chart `nowhere` is on no board: put it on one, or remove it" in definition.mistakes()
 
 
-<<<<<<< HEAD
 def test_a_mistake_in_a_family_names_its_chart(folder: Path) -> None:
     written = yaml.safe_load((folder / "charts/busy.yaml").read_text())
     family = {**written, "charts": {"good": {}, "bad": {"unit": "parsec"}}}
@@ -281,9 +280,6 @@ def test_a_board_with_a_family_needs_its_menu() -> None:
 
 
 def test_the_menu_of_a_board_leads_to_every_board() -> None:
-=======
-def test_every_board_links_to_every_other_in_the_order_of_work() -> None:
->>>>>>> tests
     """A link of Grafana leads to the boards that have all of its tags."""
     made = [dashboard(board) for board in boards().values()]
     for board in made:

@@ -7,11 +7,7 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-<<<<<<< HEAD
 from typing import Any, cast
-from unittest.mock import Mock
-=======
->>>>>>> tests
 
 import pytest
 from click.testing import CliRunner

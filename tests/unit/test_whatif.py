@@ -22,6 +22,8 @@ ROW = {"ts": "2026-03-01T00:15:00Z", "interval_s": 900, "system": "o'p [b]", "gr
 PREDICTED = {
     *("response_ms", "throughput_per_s", "source_processors", "target_processors"),
     *("source_busy_pct", "target_busy_pct"),
+    *("jobs_needed", "both_active_jobs", "both_active_throughput_per_s", "both_active_response_ms"),
+    *("both_active_busy_pct", "source_cores", "target_cores", "both_active_cores"),
 }
 WORK = ("--units-per-s", "100", "--response-ms", "50", "--busy-pct", "40", "--cores", "4", "--jobs", "20")
 
@@ -114,6 +116,48 @@ def test_no_prediction_without_its_inputs(
     assert all(reason in partition["figures"][name]["reason"] for name in PREDICTED)
 
 
+def test_the_jobs_that_hold_the_throughput_by_hand(tmp_path: Path) -> None:
+    """The worked example without another machine: Little's law, and nothing of the nodes' own solution."""
+    row = {"interval_s": 100, "reads": 130e3, "read_for_update": 20e3, "inserts": 10e3, "other": 50e3}
+    given = ("--km", "10", *WORK, "--like", "sql")
+    [pair] = whatif(tmp_path, [{**row, "commits": 10e3, "rollbacks": 0}], *given, question="nodes")
+    found = {name: figure["value"] for name, figure in pair["figures"].items()}
+    queue, wait = 1 / (1 - 0.4**4), found["response_ms"] / 1000
+    busy = found["source_cores"] / 4 * 0.4  # the same processors do 100 units/s at this utilisation
+    queued = 0.05 / queue / (1 - busy**4)
+    added = wait - 0.05 / queue / (1 - (found["source_busy_pct"] / 100) ** 4)
+    assert found["jobs_needed"] == pytest.approx(100 * (0.15 + queued + added))
+    assert found["throughput_per_s"] < 100
+    assert 20 < found["jobs_needed"] < 21
+    assert found["both_active_cores"] == pytest.approx((found["source_cores"] + found["target_cores"]) / 2)
+    # each node does half, and applies half, of what one did and the other applied
+    both = found["both_active_busy_pct"] / found["both_active_throughput_per_s"]
+    assert both == pytest.approx(100 * found["both_active_cores"] / 4 * 0.4 / 100, rel=1e-6)
+
+
+def test_units_that_no_processor_is_left_for_need_no_number_of_jobs(tmp_path: Path) -> None:
+    work = ("--units-per-s", "100", "--response-ms", "50", "--busy-pct", "99", "--cores", "4", "--jobs", "20")
+    given = ("--km", "0", *work, "--like", "native")
+    [pair] = whatif(tmp_path, [{**changing(100), "commits": 0}], *given, question="nodes")
+    needed = pair["figures"]["jobs_needed"]
+    assert (needed["value"], needed["low"]) == (None, None)
+    assert needed["reason"] == "the processors cannot do these units/s with mirroring"
+
+
+def test_levers_have_their_measured_effect(tmp_path: Path) -> None:
+    """A run 62 % longer became 25 % longer; blocks of 256 KB copied 3 to 4 times as fast as those of 8 KB."""
+    [partition] = whatif(tmp_path, [changing(1000)], "--km", "10")
+    wait, less = (partition["figures"][name] for name in ("mirror_wait", "mirror_wait_tuned"))
+    assert (less["low"], less["value"]) == pytest.approx((wait["low"] * 25 / 62, wait["value"] * 25 / 62))
+    assert less["high"] == wait["high"]
+    assert "no copy" in partition["figures"]["copy_time_pct"]["reason"]
+    copies = {"reads": 1000, "read_for_update": 0, "inserts": 1000, "other": 10, "commits": 10, "rollbacks": 0}
+    [partition] = whatif(tmp_path, [copies])
+    share = partition["figures"]["copy_time_pct"]
+    assert (share["low"], share["value"], share["high"]) == pytest.approx((25, 100 / 3.5, 100 / 3))
+    assert partition["figures"]["mirror_wait_tuned"]["value"] is None
+
+
 @pytest.mark.parametrize("options", [("--cpw", "9"), ("--cpw", "9", "9", "--rperf", "9", "9")])
 def test_a_rating_is_of_both_machines_and_of_one_kind(options: tuple[str, ...]) -> None:
     answer = CliRunner().invoke(cli, ["whatif", "nodes", *options])
@@ -127,7 +171,8 @@ def test_what_is_not_known_is_null_with_its_reason(tmp_path: Path) -> None:
         for name, figure in whatif(tmp_path, [changing(1000)], question=question)[0]["figures"].items()
         if figure["value"] is None
     }
-    assert reasons.keys() == {"distance_us", "distance_wait", "line_pct", "capacity_pct", "mirror_wait", *PREDICTED}
+    waits = {"mirror_wait", "mirror_wait_tuned", "copy_time_pct"}
+    assert reasons.keys() == {"distance_us", "distance_wait", "line_pct", "capacity_pct", *waits, *PREDICTED}
     assert all("--km" in reasons[name] for name in ("distance_us", "distance_wait", "mirror_wait"))
     assert all("--units-per-s" in reasons[name] and "--like" in reasons[name] for name in PREDICTED)
     rows = [{"reads": 5, "inserts": None, "other": 1}]

@@ -1,0 +1,119 @@
+"""`counterflow whatif log-path`: what zHyperLink, a faster box or a newer processor would do to a batch window."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import orjson
+
+from counterflow.base.errors import CounterflowError
+from counterflow.cli._reader import command_line, on_option, period, period_options, reader
+from counterflow.cli._table import console, table
+
+if TYPE_CHECKING:
+    from counterflow.analysis.whatif.log_path import LogPathFigure, LogRow, LogWindow
+
+
+@click.command("log-path")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object a log.")
+@click.option("--input", "file", type=click.Path(path_type=Path), help="JSON lines with columns of `log_load`.")
+@period_options
+@on_option
+def command(
+    systems: tuple[str, ...], begin: datetime | None, end: datetime | None, file: Path | None, as_json: bool
+) -> None:
+    """What would zHyperLink, a faster box or a newer processor do to my batch window?
+
+    The window is --from and --to. Each figure is low, likely and high, with its source and the errors of the same
+    prediction on the printed runs. docs/whatif.md has the model.
+    """
+    from counterflow.analysis.whatif.log_path import windows
+
+    found = windows(_rows(systems, begin, end, file))
+    if as_json:
+        sys.stdout.buffer.writelines(orjson.dumps(_as_dict(of), option=orjson.OPT_APPEND_NEWLINE) for of in found)
+    else:
+        _print(found)
+
+
+def _rows(systems: tuple[str, ...], begin: datetime | None, end: datetime | None, file: Path | None) -> list[LogRow]:
+    """Return the intervals of the window, of a file or as they landed; without one, the command ends."""
+    from counterflow.analysis.studies.mixes import read_lines
+    from counterflow.analysis.whatif import log_path, log_rows
+
+    if file is None:
+        with reader() as client:
+            rows = log_rows.read_stored(client, period(systems, begin, end))
+        hint = command_line("sql 'SELECT system, max(ts) FROM counterflow.log_load GROUP BY system'")
+    else:
+        rows = [
+            row
+            for row in read_lines(file, log_path.LogRow)
+            if (begin is None or row.ts >= begin)
+            and (end is None or row.ts < end)
+            and (not systems or row.system in systems)
+        ]
+        hint = f"{file} needs one JSON object a line, with the columns of `log_load` that docs/whatif.md lists"
+    if not rows:
+        raise CounterflowError("no interval of Db2's log for these systems in that period", hint=hint, exit_code=2)
+    return rows
+
+
+def _as_dict(window: LogWindow) -> dict[str, Any]:
+    from counterflow.analysis.whatif.log_path_backtest import errors_pct
+
+    figures = [
+        {**figure._asdict(), "backtest_error_pct": errors_pct(window.path, figure.change, figure.name)}
+        for figure in window.figures
+    ]
+    return {**window._asdict(), "figures": figures}
+
+
+def _print(found: list[LogWindow]) -> None:
+    out = console()
+    for window in found:
+        log = f"{window.system}, log of {window.subsystem} on {window.path or 'an unknown path'}"
+        out.print(f"{log}: {window.used} of {window.intervals} intervals have all inputs", markup=False)
+        if window.refused:
+            out.print(f"unknown, because {window.refused}", markup=False)
+        for change in dict.fromkeys(figure.change for figure in window.figures):
+            figures = [figure for figure in window.figures if figure.change == change]
+            out.print()
+            out.print(table(list(_lines(window.path, figures)), f"{change} [{figures[0].source}]"))
+        for change, reason in window.beyond.items():
+            out.print(f"{change}: unknown, because {reason}", markup=False)
+        for remark in dict.fromkeys(map(_remark, window.figures)):
+            if remark:
+                out.print(remark, markup=False)
+        out.print()
+    if any(window.figures for window in found):
+        out.print("back-test: error of the same prediction on printed runs, docs/studies/log-path-backtest.md")
+
+
+def _remark(figure: LogPathFigure) -> str | None:
+    if figure.reason:
+        return f"{figure.name}: unknown, because {figure.reason}"
+    return f"{figure.name}: {figure.note}" if figure.note else None
+
+
+def _lines(path: str | None, figures: list[LogPathFigure]) -> Iterator[dict[str, Any]]:
+    from counterflow.analysis.whatif.log_path_backtest import errors_pct
+
+    for figure in figures:
+        errors = errors_pct(path, figure.change, figure.name)
+        values = {name: getattr(figure, name) for name in ("measured", "low", "likely", "high")}
+        yield {
+            "figure": figure.name,
+            "unit": figure.unit,
+            **{name: _short(value) for name, value in values.items()},
+            "back-test": ", ".join(f"{error:+.0f} %" for error in errors) or "not tested",
+        }
+
+
+def _short(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.4g}")
