@@ -26,10 +26,9 @@ FOLDER = Path(__file__).parent / "clickhouse"
 FEEDS = "feeds"
 """The views that fill ledger and rollups, half of each insert; a database that ends with its process needs none."""
 
-LOWEST = (26, 7)
-"""The oldest ClickHouse that creates the tables and views; 24.5, 24.8, 25.5, 25.8, 26.5, 26.7 and 26.9 were tried.
-
-Until 26.5 it reads the COMMENT after a view's last subquery as the name of that subquery, and refuses the view.
+LOWEST = (25, 8)
+"""The oldest ClickHouse that is accepted: on 25.8, with long support, all tables and views were created and read; 24.8
+refuses one. A view that ends with a subquery names it: before 26.7 the COMMENT behind it would be taken for its name.
 """
 
 _ORDER = (
@@ -140,7 +139,7 @@ def require_version(version: str) -> None:
     if tuple(map(int, version.split(".")[:2])) < LOWEST:
         lowest = ".".join(map(str, LOWEST))
         raise CounterflowError(
-            f"ClickHouse {version} is too old: before {lowest} it refuses views with a COMMENT after a subquery",
+            f"ClickHouse {version} is too old: tables and views need {lowest} or later",
             hint=f"upgrade the server to {lowest} or later, then run counterflow dev migrate again",
             exit_code=2,
         )

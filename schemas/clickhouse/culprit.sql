@@ -32,7 +32,7 @@ FROM
     )
   )
   WHERE is_name AND before_s > 0 AND during_s > 0
-)
+) AS rows_of_view
 COMMENT 'Rates of the names of each measure behind begin up to until, and behind quiet up to begin, culprit(system = ..., quiet = ..., begin = ..., until = ...); explains_pct is the share of a name in all changes of its measure, up and down.';
 
 CREATE OR REPLACE VIEW counterflow.culprit_period {on_cluster} AS
@@ -48,5 +48,5 @@ FROM
     greatest({since:DateTime64(3, 'UTC')}, last - toIntervalDay(1)) AS since, {until:DateTime64(3, 'UTC')} AS last
   FROM counterflow.verdict_spell_within(since = {since:DateTime64(3, 'UTC')}, until = {until:DateTime64(3, 'UTC')})
   WHERE has({systems:Array(String)}, system) AND concat(rule, ' ', state) IN ('log_ceiling CRITICAL', 'roce_cap CAPPED')
-)
+) AS rows_of_view
 COMMENT 'What a board compares, culprit_period(systems = [...], since = ..., until = ...): the newest spell in which a rule raised its alarm within the range, with the hour before; without any the last day of the range, or all of a shorter one, of the first system, with as long before.';

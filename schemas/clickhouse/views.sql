@@ -22,7 +22,7 @@ FROM
   -- without dead letters in which no agent and no seq could be read, and without what `look` read, numbered by file
   WHERE agent_id NOT IN ('unknown', 'no agent')
   GROUP BY agent_id
-)
+) AS rows_of_view
 COMMENT 'Records lost between an agent and the tables, and rows that arrived more than once, by sequence number; records in flight count as lost until they have landed.';
 
 ALTER TABLE counterflow.loss {on_cluster}
@@ -108,7 +108,7 @@ FROM
     WHERE b.operations IS NOT NULL
     GROUP BY ts, system, disk, operation
   )
-)
+) AS rows_of_view
 COMMENT 'Mean and 95th percentile of the response time of the reads, writes or all operations of one disk over one interval.';
 
 ALTER TABLE counterflow.disk_latency {on_cluster}
@@ -376,7 +376,7 @@ FROM
     )
     GROUP BY label, part, system
   )
-)
+) AS rows_of_view
 COMMENT 'When each measurement run began and ended on each system, without its warm-up; end_ts is null where it goes on, run_begin_ts is when it began on the first of them. Of runs of one name that are more than an hour apart, the newest has the name, those before it the name and when they began. An entry of the site file takes precedence over a label of recordings.';
 
 -- Meaning of the columns of the views of runs and of work.
@@ -986,5 +986,5 @@ FROM
     )
   )
   GROUP BY kind, system, instance
-)
+) AS rows_of_view
 COMMENT 'When what fills up reaches 100 % of what there is, days_to_limit_within(since = ..., until = ...): the robust trend of the daily peaks, with an interval of 90 %, from the newest 90 days of the range; answer says it in words.';

@@ -30,4 +30,4 @@ FROM
     ifNull(transfers, reads + writes) AS moved,
     if(reads = 0, 0, reads * read_service_ms) + if(writes = 0, 0, writes * write_service_ms) AS served_ms
   FROM counterflow.disk FINAL
-)
+) AS rows_of_view

@@ -8,15 +8,15 @@ from counterflow.base.errors import CounterflowError
 from counterflow.schemas.migrations import require_version
 
 
-@pytest.mark.parametrize("version", ["24.8.4.1", "25.8.2.1", "26.5.1.1"])
+@pytest.mark.parametrize("version", ["24.8.4.1", "25.5.2.1"])
 def test_a_server_that_is_too_old_is_refused_with_the_reason_and_the_way_out(version: str) -> None:
     with pytest.raises(
-        CounterflowError, match=rf"ClickHouse {version} is too old: before 26\.7 it refuses views"
+        CounterflowError, match=rf"ClickHouse {version} is too old: tables and views need 25\.8 or later"
     ) as refused:
         require_version(version)
-    assert refused.value.hint == "upgrade the server to 26.7 or later, then run counterflow dev migrate again"
+    assert refused.value.hint == "upgrade the server to 25.8 or later, then run counterflow dev migrate again"
 
 
-@pytest.mark.parametrize("version", ["26.7.2.1", "26.10.1", "27.1.1"])
+@pytest.mark.parametrize("version", ["25.8.2.1", "26.10.1", "27.1.1"])
 def test_a_newer_server_is_accepted(version: str) -> None:
     require_version(version)
