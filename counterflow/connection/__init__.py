@@ -1,6 +1,6 @@
 """What a connection to figures answers: those of files in this process, or of a running line.
 
-The command line, a notebook and an assistant ask through the same functions, and so get the same figures.
+The command line, a notebook and an assistant use the same functions, and so get the same figures.
 """
 
 from __future__ import annotations
