@@ -332,4 +332,4 @@ def test_the_fleet_lists_every_system_with_what_is_known_of_it(client: ClickHous
     rows = {row["System"]: row for row in drawn(client, "fleet_table")}
     assert (rows[FOUR]["CPU"], rows[FOUR]["Busiest interval"]) == (25, 40)
     assert (rows["SILENT"]["CPU"], rows["SILENT"]["Newest"]) == (None, shown(QUARTERS[2]))
-    assert rows["SILENT"]["Verdicts"] is None, "a verdict of the day before yesterday is no state of today"
+    assert rows["SILENT"]["Worst verdict"] is None, "a verdict of the day before yesterday is no state of today"
