@@ -56,7 +56,6 @@ def command(
     Exit status 0: complete; 1: written, but the query of a chart failed; 2: not written.
     """
     from counterflow.connection.report import of_period
-    from counterflow.dashboards.report import written as _  # an extra that is lacking is named before a stack is
 
     if len(runs) == 1 or len(set(runs)) < len(runs):
         raise click.UsageError("--study needs at least two different runs, the baseline first")

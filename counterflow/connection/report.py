@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from counterflow.analysis.known import nothing_recorded
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
+from counterflow.dashboards.report.written import write
 
 if TYPE_CHECKING:
     from counterflow.analysis.findings import Finding
@@ -80,7 +81,6 @@ def of_period(
 def written(report: Report, found: Sequence[Finding], folder: Path, *, pictures: bool = False) -> Written:
     """Write a report with its findings, those of the worst system first."""
     from counterflow.analysis.findings import worst_first
-    from counterflow.dashboards.report.written import write
 
     by_system = worst_first(found)
     whole = report._replace(findings=[one for of in by_system.values() for one in of])
