@@ -100,6 +100,8 @@ def _users(digests: dict[str, str]) -> str:
     <lander><async_insert>0</async_insert><max_memory_usage>2000000000</max_memory_usage></lander>
     <reader><readonly>2</readonly><session_timezone>UTC</session_timezone><max_execution_time>30</max_execution_time>
       <max_memory_usage>1000000000</max_memory_usage><max_result_rows>1000000</max_result_rows>
+      <!-- Groups beyond this go to disk: a long range is answered slowly instead of refused for its memory. -->
+      <max_bytes_before_external_group_by>300000000</max_bytes_before_external_group_by>
       <use_uncompressed_cache>1</use_uncompressed_cache>
       <merge_tree_max_rows_to_use_cache>{_OF_A_PANEL}</merge_tree_max_rows_to_use_cache>
       <max_concurrent_queries_for_user>50</max_concurrent_queries_for_user>
