@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from counterflow.analysis.findings import Finding, findings, worst_first
 from counterflow.analysis.known import nothing_recorded
+from counterflow.analysis.studies.compare import Comparison, compare
+from counterflow.analysis.studies.pictured import side_by_side
+from counterflow.analysis.studies.stored import read_run
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
+from counterflow.dashboards.report.collect import Report, collect
 from counterflow.dashboards.report.written import write
-
-if TYPE_CHECKING:
-    from counterflow.analysis.findings import Finding
-    from counterflow.analysis.studies.compare import Comparison
-    from counterflow.dashboards.report.collect import Report
 
 
 class Written(NamedTuple):
@@ -60,11 +60,6 @@ def of_period(
     ------
     CounterflowError : nothing was recorded in the period, or the disk refuses the report.
     """
-    from counterflow.analysis.findings import findings
-    from counterflow.analysis.studies.compare import compare
-    from counterflow.analysis.studies.stored import read_run
-    from counterflow.dashboards.report.collect import collect
-
     comparison = compare([read_run(client, name) for name in runs]) if runs else None
     first, last = _range(client, systems, begin, end, comparison)
     report = collect(client, first, last, systems, {**_compared(runs), **(chosen or {})})
@@ -72,16 +67,12 @@ def of_period(
         raise nothing_recorded(client, f"from {first:%F %T} to {last:%F %T} UTC")
     found = findings(client, systems, f"{first:%F %T}", f"{last:%F %T}")
     if comparison:
-        from counterflow.analysis.studies.pictured import side_by_side
-
         report = report._replace(comparison=side_by_side(comparison))
     return written(report, found, folder, pictures=pictures)
 
 
 def written(report: Report, found: Sequence[Finding], folder: Path, *, pictures: bool = False) -> Written:
     """Write a report with its findings, those of the worst system first."""
-    from counterflow.analysis.findings import worst_first
-
     by_system = worst_first(found)
     whole = report._replace(findings=[one for of in by_system.values() for one in of])
     page = write(whole, folder, pictures=pictures)

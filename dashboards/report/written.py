@@ -10,15 +10,6 @@ from typing import TYPE_CHECKING
 
 from counterflow.base.errors import CounterflowError
 
-try:
-    from counterflow.dashboards.report import page
-except ModuleNotFoundError as missing:
-    raise CounterflowError(
-        f"the report needs {missing.name}, which is not installed",
-        hint="pip install 'counterflow[report]'",
-        exit_code=2,
-    ) from None
-
 if TYPE_CHECKING:
     from counterflow.dashboards.report.collect import Report
 
@@ -31,8 +22,16 @@ def write(report: Report, folder: Path, *, pictures: bool) -> Path:
 
     Raises
     ------
-    CounterflowError : the disk refuses it; exit code 2.
+    CounterflowError : the disk refuses it, or a library of the report is not installed; exit code 2.
     """
+    try:
+        from counterflow.dashboards.report import page
+    except ModuleNotFoundError as missing:
+        raise CounterflowError(
+            f"the report needs {missing.name}, which is not installed",
+            hint="pip install 'counterflow[report]'",
+            exit_code=2,
+        ) from None
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "report.html").write_text(page.html(report), encoding="utf-8")
