@@ -32,6 +32,7 @@ from counterflow.base.strict import Strict
 from counterflow.collectors.formats import formats
 from counterflow.collectors.formats.ibmi_tables.description import tables
 from counterflow.collectors.sources.http.reports import REPORTS
+from counterflow.collectors.sources.http.session import Bearer
 from counterflow.collectors.sources.http.session import Target as HttpTarget
 from counterflow.collectors.sources.sql.drivers import DRIVERS, Target
 from counterflow.collectors.sources.sql.packs import SYSTEM_NAME, PackError, is_path, names
@@ -299,15 +300,6 @@ class HttpConnection(HttpTarget):
         return self
 
 
-class _Bearer(httpx.Auth):
-    def __init__(self, token: str) -> None:
-        self._token = token
-
-    def auth_flow(self, request: httpx.Request) -> Iterator[httpx.Request]:  # type: ignore[override]
-        request.headers["Authorization"] = f"Bearer {self._token}"
-        yield request
-
-
 class ScrapeConnection(HttpConnection):
     """An endpoint that exposes metrics, `url` with its path, and where the password or the token is kept."""
 
@@ -325,7 +317,7 @@ class ScrapeConnection(HttpConnection):
         return self.token or self.password
 
     def auth(self, password: str) -> httpx.Auth | None:
-        return _Bearer(password) if self.token else super().auth(password)
+        return Bearer(password) if self.token else super().auth(password)
 
 
 class OpenMetricsSource(_Polled):

@@ -37,6 +37,15 @@ _PC = {0x84: "a", 0x8E: "A", 0x82: "e", 0x90: "E", 0x96: "u", 0xEA: "U"}
 _TIMESTAMP = re.compile(r"(\d{4})-(\d\d)-(\d\d)[-T ](\d\d)[.:](\d\d)(?:[.:](\d\d)(?:[.,](\d{1,6})\d*)?)?")
 
 _HOUR = 3600.0
+_FROM_2000_S = 946_684_800
+
+
+def unix_time(seconds: float) -> datetime | None:
+    """Return a moment of Unix time in UTC; None before 2000, or beyond what a calendar holds."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC) if seconds > _FROM_2000_S else None
+    except (OverflowError, ValueError, OSError):
+        return None
 
 
 def local_time(time: str, date: str) -> datetime | None:

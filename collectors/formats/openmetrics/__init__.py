@@ -34,7 +34,7 @@ class OpenMetrics:
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
         """Yield the records of each scrape; one ends at `# EOF`, before a comment with a time, or with the file."""
         start = position or Position(0, 0)
-        targets = {job: Target(**state) for job, state in start.state.items()}
+        targets = {section: Target(**state) for section, state in start.state.items()}
         lines: list[Line] = []
         beyond = 0
         last: Line | None = None
@@ -59,7 +59,7 @@ class OpenMetrics:
 
 
 def _reached(offset: int, line: int, targets: dict[str, Target]) -> Position:
-    return Position(offset, line, {job: asdict(target) for job, target in targets.items()})
+    return Position(offset, line, {section: asdict(target) for section, target in targets.items()})
 
 
 FORMAT = OpenMetrics()

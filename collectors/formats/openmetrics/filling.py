@@ -39,7 +39,7 @@ def filled(exporter: Exporter, scrape: Scrape) -> Iterator[tuple[str, Fields]]:
 
 
 def _rows(rows: Rows, scrape: Scrape) -> Iterator[Fields]:
-    wanted = {name for filled in rows.columns.values() for name in (*filled.metrics, *filled.grew)}
+    wanted = {filled.value or filled.grew for filled in rows.columns.values()}
     if rows.shares:
         wanted.add(rows.shares.metric)
     by_value: dict[str, list[Metric]] = {}
@@ -74,16 +74,17 @@ def _figures(rows: Rows, metrics: Sequence[Metric], scrape: Scrape) -> Fields:
 
 
 def _figure(filled: Filled, metrics: Sequence[Metric], scrape: Scrape) -> float | None:
-    """Return a figure, None where one of its metrics is missing or negative, as that of an unknown speed."""
-    if filled.metrics:
-        parts = [metric.value for metric in metrics if metric.name in filled.metrics]
+    """Return a figure, None where its metric is missing, of an unknown growth, or negative: an unknown speed is -1."""
+    if filled.value:
+        parts = [metric.value for metric in metrics if metric.name == filled.value]
     else:
-        parts = [scrape.grown[m.series] for m in metrics if m.name in filled.grew and m.series in scrape.grown]
-    if len(parts) < len(filled.metrics or filled.grew) or min(parts) < 0:
+        parts = [scrape.grown[m.series] for m in metrics if m.name == filled.grew and m.series in scrape.grown]
+    if not parts or min(parts) < 0:
         return None
-    if filled.per_interval and not scrape.interval_s:
-        return None
-    return round(sum(parts) * filled.times / (scrape.interval_s if filled.per_interval and scrape.interval_s else 1), 6)
+    amount = sum(parts) * filled.times
+    if filled.per_interval:
+        return round(amount / scrape.interval_s, 6) if scrape.interval_s else None
+    return round(amount, 6)
 
 
 def _shares(shares: Shares, metrics: Sequence[Metric], grown: Counts) -> dict[str, float]:

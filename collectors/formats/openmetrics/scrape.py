@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 
 from counterflow.collectors.formats.openmetrics.exposition import Family, Metric, families, is_number
 from counterflow.collectors.formats.openmetrics.filling import Scrape, filled, known
@@ -17,7 +17,7 @@ from counterflow.collectors.text.keys import Times, is_new
 from counterflow.collectors.text.lines import Line
 from counterflow.collectors.text.periods import missing_between, remembered
 from counterflow.collectors.text.settings import changes
-from counterflow.collectors.text.stamps import iso, stated
+from counterflow.collectors.text.stamps import iso, stated, unix_time
 
 SOURCE = "openmetrics"
 STAMP = re.compile(rb"#\s*(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*)(?:\s+(\S{1,100}))?\s*$")
@@ -25,7 +25,6 @@ STAMP = re.compile(rb"#\s*(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*)(?:\s+(\S{1,100}))?
 
 _HOST = "node_uname_info"
 _LONGEST_TEXT = 200
-_FROM_2000_S = 946_684_800
 
 
 @dataclass
@@ -55,10 +54,10 @@ def items(lines: Sequence[Line], beyond: int, context: Context, targets: dict[st
     """
     stamp = STAMP.match(lines[0].data)
     at = stated(stamp[1].decode("ascii", "replace"), context.zone) if stamp else context.given_at
-    job = stamp[2].decode("utf-8", "replace") if stamp and stamp[2] else SOURCE
+    section = stamp[2].decode("utf-8", "replace") if stamp and stamp[2] else SOURCE
     if beyond:
         yield Reject(
-            Reason.OUT_OF_RANGE, f"{beyond} lines more than the {len(lines)} that are read", "none", section=job
+            Reason.OUT_OF_RANGE, f"{beyond} lines more than the {len(lines)} that are read", "none", section=section
         )
     found: list[Family] = []
     for item in families([_whole(line) for line in lines]):
@@ -72,9 +71,9 @@ def items(lines: Sequence[Line], beyond: int, context: Context, targets: dict[st
     system = context.system or next((m.labels.get("nodename") for m in metrics if m.name == _HOST), None)
     if not system:
         detail = "no metric names the system: set `system` of the source, or --system"
-        yield Reject(Reason.BAD_HEADER, detail, "none", metrics[0].line, section=job)
+        yield Reject(Reason.BAD_HEADER, detail, "none", metrics[0].line, section=section)
         return
-    target = targets.setdefault(job, Target())
+    target = targets.setdefault(section, Target())
     fault = None
     if at is None and any(metric.at_s is None for metric in metrics):
         detail = "expected a comment with a time before the scrape, # 2026-11-21T18:50:00Z, or --at"
@@ -82,14 +81,14 @@ def items(lines: Sequence[Line], beyond: int, context: Context, targets: dict[st
     elif at is not None and not is_new(target.times, "", iso(at)):
         fault = Reject(Reason.DUPLICATE_ROW, f"there is a scrape of {iso(at)} already", "none")
     if fault is not None:
-        fault.line, fault.section, at = metrics[0].line, job, None
+        fault.line, fault.section, at = metrics[0].line, section, None
         yield fault
         metrics = [metric for metric in metrics if metric.at_s is not None]
     envelope: Fields = {"system": system, "source": SOURCE}
-    yield from _counters(metrics, at, envelope, job, target)
+    yield from _counters(metrics, at, envelope, section, target)
     if at is not None:
-        yield from _described(found, {**envelope, "ts": iso(at)}, job, target)
-        yield from _figures([m for m in metrics if m.at_s is None and is_number(m)], at, envelope, job, target)
+        yield from _described(found, {**envelope, "ts": iso(at)}, section, target)
+        yield from _figures([m for m in metrics if m.at_s is None and is_number(m)], at, envelope, section, target)
 
 
 def _whole(line: Line) -> Line:
@@ -98,7 +97,7 @@ def _whole(line: Line) -> Line:
 
 
 def _counters(
-    metrics: Sequence[Metric], at: datetime | None, envelope: Fields, job: str, target: Target
+    metrics: Sequence[Metric], at: datetime | None, envelope: Fields, section: str, target: Target
 ) -> Iterator[Record | Reject]:
     without = [metric for metric in metrics if not is_number(metric)]
     note = None
@@ -106,49 +105,48 @@ def _counters(
         others = f" and {len(without) - 1} others" if len(without) > 1 else ""
         note = f"{without[0].series:.200}{others}: no value, or none below 2^63, left out"
     if note is not None and note != target.noted:
-        yield Reject(Reason.NOT_A_NUMBER, note, "part", section=job, ts=iso(at) if at else None)
+        yield Reject(Reason.NOT_A_NUMBER, note, "part", section=section, ts=iso(at) if at else None)
     target.noted = note
     seen: set[str] = set()
     for metric in metrics:
         if not is_number(metric):
             continue
-        ts = at if metric.at_s is None else _instant(metric.at_s)
+        ts = at if metric.at_s is None else unix_time(metric.at_s)
         place = f"{metric.series:.200}"
         if ts is None:
             detail = f"{place}: expected a time, found {metric.at_s}"
-            yield Reject(Reason.STAMP_INVALID, detail, "none", metric.line, section=job)
+            yield Reject(Reason.STAMP_INVALID, detail, "none", metric.line, section=section)
         elif (key := f"{metric.series} {iso(ts)}") in seen:
-            yield Reject(Reason.DUPLICATE_ROW, f"{place} stands twice", "none", metric.line, section=job)
+            yield Reject(Reason.DUPLICATE_ROW, f"{place} stands twice", "none", metric.line, section=section)
         elif metric.kind == "cumulative" and metric.value < 0:
             detail = f"{place}: expected a running count, found {metric.value:g}"
-            yield Reject(Reason.OUT_OF_RANGE, detail, "none", metric.line, section=job)
+            yield Reject(Reason.OUT_OF_RANGE, detail, "none", metric.line, section=section)
         elif metric.at_s is None or is_new(target.times, metric.series, iso(ts)):  # the same sample is exposed again
             seen.add(key)
-            fields = {**envelope, "ts": iso(ts), "section": job, "instance": metric.instance, "counter": metric.name}
+            fields = {
+                **envelope,
+                "ts": iso(ts),
+                "section": section,
+                "instance": metric.instance,
+                "counter": metric.name,
+            }
             known_of = {"unit": metric.unit, "kind": metric.kind}
             fields |= {name: value for name, value in known_of.items() if value is not None}
             yield Record("counter", {**fields, "value": metric.value}, metric.line)
 
 
-def _instant(at_s: float) -> datetime | None:
-    try:
-        return datetime.fromtimestamp(at_s, UTC) if at_s > _FROM_2000_S else None
-    except (OverflowError, ValueError, OSError):
-        return None
-
-
-def _described(found: Sequence[Family], envelope: Fields, job: str, target: Target) -> Iterator[Record]:
+def _described(found: Sequence[Family], envelope: Fields, section: str, target: Target) -> Iterator[Record]:
     """Yield type, unit and help of the families that differ from those published last."""
     for family in found:
         about = {name: words[:_LONGEST_TEXT] for name, words in family.about.items()}
         digest = hashlib.blake2s(json.dumps(about, sort_keys=True).encode(), digest_size=6).hexdigest()
         if target.about.get(family.name) != digest:
             target.about[family.name] = digest
-            yield from changes({}, about, envelope, job, family.name)
+            yield from changes({}, about, envelope, section, family.name)
 
 
 def _figures(
-    metrics: Sequence[Metric], at: datetime, envelope: Fields, job: str, target: Target
+    metrics: Sequence[Metric], at: datetime, envelope: Fields, section: str, target: Target
 ) -> Iterator[Record | Reject]:
     """Yield the rows that a known exporter fills; the running counts are kept for the next scrape."""
     exporter = known(metrics)
@@ -167,7 +165,7 @@ def _figures(
     elif missing:
         fault = Reject(Reason.SAMPLE_MISSING, missing, "part")
     if fault is not None:
-        fault.section, fault.ts = job, ts
+        fault.section, fault.ts = section, ts
         yield fault
     interval_s = apart_s if fault is None else None
     grown = {s: value - target.counts[s] for s, value in counts.items() if s in target.counts} if interval_s else {}

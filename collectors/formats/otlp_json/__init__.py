@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, BinaryIO, NamedTuple
 
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
@@ -17,7 +17,7 @@ from counterflow.collectors.text.keys import Times, is_new
 from counterflow.collectors.text.labels import joined
 from counterflow.collectors.text.lines import BOM
 from counterflow.collectors.text.settings import changes
-from counterflow.collectors.text.stamps import iso
+from counterflow.collectors.text.stamps import iso, unix_time
 from counterflow.collectors.text.trees import mapping, mappings, number
 
 SYSTEM = ("host.name", "k8s.node.name", "host.id")
@@ -29,7 +29,6 @@ _DOCUMENTS = Documents(re.compile(rb'\{\s{0,64}"resourceMetrics"\s{0,64}:'), '{"
 _CUMULATIVE, _DELTA = (2, "AGGREGATION_TEMPORALITY_CUMULATIVE"), (1, "AGGREGATION_TEMPORALITY_DELTA")
 _FORMS = ("gauge", "sum", "histogram", "summary")
 _LONGEST_TEXT = 200
-_FROM_2000_NS = 946_684_800 * 10**9
 
 
 @dataclass
@@ -199,12 +198,8 @@ def _number(value: object) -> float | None:
 
 
 def _instant(nanoseconds: object) -> datetime | None:
-    found = _number(nanoseconds)
-    try:
-        whole = int(str(nanoseconds)) if found is not None else 0
-        return datetime.fromtimestamp(whole // 10**6 / 1000, UTC) if whole > _FROM_2000_NS else None
-    except (OverflowError, ValueError, OSError):
-        return None
+    written = str(nanoseconds)
+    return unix_time(int(written) // 10**6 / 1000) if re.fullmatch(r"\d{1,20}", written) else None
 
 
 FORMAT = OtlpJson()

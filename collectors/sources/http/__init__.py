@@ -1,4 +1,4 @@
-"""HTTP sources: reports of RMF's Distributed Data Server (DDS), requested over one connection that is held open.
+"""HTTP sources, each over one connection that is held open: reports of RMF's Distributed Data Server, and scrapes.
 
-Nothing here interprets a report but for its interval: the format that reads files of responses reads it.
+Nothing here interprets an answer but for the interval of a report: the format that reads files of answers reads it.
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import ssl
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 
 import httpx
 from pydantic import Field
@@ -24,6 +24,17 @@ _REFUSED, _ABSENT, _LATER = 401, (403, 404, 406), (408, 429)
 for _name in ("httpx", "httpcore"):  # the latter logs headers, and the password is in one
     logging.getLogger(_name).addHandler(logging.NullHandler())
     logging.getLogger(_name).propagate = False
+
+
+class Bearer(httpx.Auth):
+    """Sends a token (RFC 6750)."""
+
+    def __init__(self, token: str) -> None:
+        self._token = token
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        request.headers["Authorization"] = f"Bearer {self._token}"
+        yield request
 
 
 class Target(Strict):

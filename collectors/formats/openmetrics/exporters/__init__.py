@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from counterflow.base.strict import Strict
 
@@ -15,15 +15,21 @@ _HERE = Path(__file__).parent
 
 
 class Filled(Strict):
-    """What fills a column: the sum of `metrics`, or how much it grew since the scrape before (`grew`).
+    """What fills a column: the `value` of a metric, or how much it `grew` since the scrape before.
 
     `times` converts it to the unit of the column. With `per_interval`, it is divided by the seconds of the interval.
     """
 
-    metrics: tuple[str, ...] = Field(default=(), max_length=8)
-    grew: tuple[str, ...] = Field(default=(), max_length=8)
+    value: str | None = None
+    grew: str | None = None
     times: float = 1.0
     per_interval: bool = False
+
+    @model_validator(mode="after")
+    def _is_one(self) -> Filled:
+        if (self.value is None) == (self.grew is None):
+            raise ValueError("expected one of `value` and `grew`")
+        return self
 
 
 class Shares(Strict):
@@ -71,7 +77,7 @@ class Exporter(Strict):
     @property
     def counted(self) -> frozenset[str]:
         """The running counts that fill columns: those kept from one scrape to the next."""
-        grown = {name for rows in self.rows.values() for filled in rows.columns.values() for name in filled.grew}
+        grown = {filled.grew for rows in self.rows.values() for filled in rows.columns.values() if filled.grew}
         return frozenset(grown | {rows.shares.metric for rows in self.rows.values() if rows.shares})
 
 
