@@ -28,7 +28,7 @@ FEEDS = "feeds"
 
 LOWEST = (25, 8)
 """The oldest ClickHouse that is accepted: on 25.8, with long support, all tables and views were created and read; 24.8
-refuses one. A view that ends with a subquery names it: before 26.7 the COMMENT behind it would be taken for its name.
+refuses one. A view that ends with a table or a subquery names it: before 26.7 the COMMENT would be taken for its name.
 """
 
 _ORDER = (

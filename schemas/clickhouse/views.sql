@@ -838,49 +838,43 @@ COMMENT 'Figures of two runs, run_figure(baseline = ..., scenario = ...): means 
 -- What fills up, by day, as a share of what there is. Processors are busy for minutes in any day, so theirs is the
 -- busiest hour.
 CREATE OR REPLACE VIEW counterflow.daily_peak_within {on_cluster} AS
-SELECT 'file system' AS kind, system, instance, toDate(ts - 1) AS day, max(hi) AS peak_pct
-FROM counterflow.metric_hour
-WHERE (startsWith(metric, 'counter.JFSFILE.') OR metric = 'counter.filesystems.fs_full_percent')
-  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
-GROUP BY kind, system, instance, day
-UNION ALL
-SELECT 'fullest disk' AS kind, system, '' AS instance, toDate(ts - 1) AS day, max(hi) AS peak_pct
-FROM counterflow.metric_hour
-WHERE metric = 'disk.used_pct' AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
-GROUP BY kind, system, instance, day
-UNION ALL
-SELECT kind, system, instance, day, max(mean_pct) AS peak_pct
+SELECT
+  kind, system, instance,
+  toDate(toDateTime64(end_ts, 3, 'UTC') - toIntervalMillisecond(1)) AS day,
+  max(used_pct) AS peak_pct
 FROM
 (
-  SELECT
-    'entitlement' AS kind, system, '' AS instance, toDate(ts - toIntervalMillisecond(1)) AS day,
-    100 * sum(consumed_cores * interval_s) / sum(entitled_cores * interval_s) AS mean_pct
-  FROM counterflow.processor_load
-  WHERE entitled_pct IS NOT NULL AND interval_s > 0 AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
-  GROUP BY system, day, toStartOfHour(ts - toIntervalMillisecond(1))
+  SELECT 'file system' AS kind, system, instance, ts AS end_ts, hi AS used_pct
+  FROM counterflow.metric_hour
+  WHERE (startsWith(metric, 'counter.JFSFILE.') OR metric = 'counter.filesystems.fs_full_percent')
+    AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
   UNION ALL
-  SELECT 'processors' AS kind, system, engine_type AS instance, toDate(ts - 1) AS day, busy_pct_s / seconds AS mean_pct
+  SELECT 'fullest disk', system, '', ts, hi
+  FROM counterflow.metric_hour
+  WHERE metric = 'disk.used_pct' AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+  UNION ALL
+  SELECT
+    'entitlement', system, '', max(p.ts), 100 * sum(consumed_cores * interval_s) / sum(entitled_cores * interval_s)
+  FROM counterflow.processor_load AS p
+  WHERE entitled_pct IS NOT NULL AND interval_s > 0 AND p.ts > {since:DateTime64(3)} AND p.ts <= {until:DateTime64(3)}
+  GROUP BY system, toStartOfHour(p.ts - toIntervalMillisecond(1))
+  UNION ALL
+  SELECT 'processors', system, engine_type, ts, busy_pct_s / seconds
   FROM counterflow.processor_load_1h FINAL
   WHERE seconds > 0 AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+  UNION ALL
+  SELECT 'memory', system, '', ts, 100 - available_pct
+  FROM counterflow.memory_use
+  WHERE available_pct IS NOT NULL AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+  UNION ALL
+  SELECT 'physical port', system, link, ts, phys_line_pct
+  FROM counterflow.link_load FINAL
+  WHERE phys_line_pct IS NOT NULL AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+  UNION ALL
+  SELECT 'log', system, subsystem, ts, ceiling_pct
+  FROM counterflow.log_load FINAL
+  WHERE ceiling_pct IS NOT NULL AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
 )
-GROUP BY kind, system, instance, day
-UNION ALL
-SELECT 'memory' AS kind, system, '' AS instance, toDate(ts - toIntervalMillisecond(1)) AS day,
-  max(100 - m.available_pct) AS peak_pct
-FROM counterflow.memory_use AS m
-WHERE m.available_pct IS NOT NULL AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
-GROUP BY kind, system, instance, day
-UNION ALL
-SELECT 'physical port' AS kind, system, link AS instance, toDate(ts - toIntervalMillisecond(1)) AS day,
-  max(l.phys_line_pct) AS peak_pct
-FROM counterflow.link_load AS l FINAL
-WHERE l.phys_line_pct IS NOT NULL AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
-GROUP BY kind, system, instance, day
-UNION ALL
-SELECT 'log' AS kind, system, subsystem AS instance, toDate(ts - toIntervalMillisecond(1)) AS day,
-  max(l.ceiling_pct) AS peak_pct
-FROM counterflow.log_load AS l FINAL
-WHERE l.ceiling_pct IS NOT NULL AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
 GROUP BY kind, system, instance, day
 COMMENT 'The highest figure of each day as a share of what there is, daily_peak_within(since = ..., until = ...): space of file systems and of the fullest disk, the busiest hour of the processors of the entitlement and of what is present, memory, physical ports of links, logs of their ceiling. instance names what fills up, empty where a system has one.';
 
@@ -896,7 +890,60 @@ WITH
     (i, value, day) -> arrayMap(
       (later_value, later) -> (later_value - value) / (later - day), arraySlice(values, i + 1), arraySlice(at, i + 1)),
     arrayEnumerate(at), values, at))) AS slopes_of,
-  numbers -> if(empty(numbers), 0, arrayReduce('medianExact', numbers)) AS median_of
+  numbers -> if(empty(numbers), 0, arrayReduce('medianExact', numbers)) AS median_of,
+  by_day AS
+  (
+    SELECT
+      kind, system, instance,
+      arraySlice(arraySort(groupArray((toInt32(day), assumeNotNull(peak_pct)))), -most_days) AS points,
+      length(points) AS n, points.1 AS days, points.2 AS peaks,
+      toDate(days[1]) AS first_day, toDate(days[n]) AS last_day, peaks[n] AS latest
+    FROM counterflow.daily_peak_within(since = {since:DateTime64(3)}, until = {until:DateTime64(3)})
+    WHERE peak_pct IS NOT NULL
+    GROUP BY kind, system, instance
+  ),
+  roughly AS (SELECT *, if(n < five_weeks, 0, median_of(slopes_of(peaks, days))) AS rough_slope FROM by_day),
+  detrended AS (SELECT *, arrayMap((p, d) -> p - rough_slope * d, peaks, days) AS beside FROM roughly),
+  seasonal AS
+  (
+    SELECT *, arrayMap(
+      w -> median_of(arrayFilter((p, d) -> d % 7 = w, beside, days)) - median_of(beside), range(7)) AS of_weekday
+    FROM detrended
+  ),
+  levelled AS
+  (
+    SELECT *, if(n < five_weeks, peaks, arrayMap((p, d) -> p - of_weekday[d % 7 + 1], peaks, days)) AS levels
+    FROM seasonal
+  ),
+  sloping AS (SELECT *, slopes_of(levels, days) AS slopes, median_of(slopes) AS slope FROM levelled),
+  based AS (SELECT *, median_of(arrayMap((p, d) -> p - slope * d, levels, days)) AS base FROM sloping),
+  noisy AS (SELECT *, arrayMap((p, d) -> p - slope * d - base, levels, days) AS noise FROM based),
+  bounded AS
+  (
+    SELECT
+      *,
+      length(slopes) AS pairs,
+      arraySum(arrayMap((a, b) -> a * b, arraySlice(noise, 1, n - 1), arraySlice(noise, 2)))
+        / arraySum(arrayMap(a -> a * a, noise)) AS resembles,
+      if(resembles > 0, (1 + least(0.9, resembles)) / (1 - least(0.9, resembles)), 1) AS variance,
+      toInt64(floor((pairs - z * sqrt(variance * n * (n - 1) * (2 * n + 5) / 18)) / 2)) AS rank,
+      if(pairs = 0, 0, slopes[greatest(1, rank)]) AS slope_low,
+      if(pairs = 0, 0, slopes[least(pairs, pairs - rank + 1)]) AS slope_high,
+      base + slope * days[n] AS level_now,
+      slope_low * days[n] + median_of(arrayMap((p, d) -> p - slope_low * d, levels, days)) AS level_low,
+      slope_high * days[n] + median_of(arrayMap((p, d) -> p - slope_high * d, levels, days)) AS level_high
+    FROM noisy
+  ),
+  -- grouped once more, since conditions that read a computed column would compute it again, each of them
+  found AS
+  (
+    SELECT
+      kind, system, instance, any(n) AS n, any(first_day) AS first_day, any(last_day) AS last_day, any(latest) AS latest,
+      any(slope) AS slope, any(slope_low) AS slope_low, any(slope_high) AS slope_high, any(level_now) AS level_now,
+      any(level_low) AS level_low, any(level_high) AS level_high
+    FROM bounded
+    GROUP BY kind, system, instance
+  )
 SELECT
   kind, system, instance, n AS days, first_day, last_day,
   round(level_now, 2) AS level_pct,
@@ -917,74 +964,5 @@ SELECT
     concat('in ', toString(toUInt32(days_to_limit)), ' days (', toString(toUInt32(days_to_limit_low)), ' to ',
       if(days_to_limit_high > farthest_days, 'more than a year', toString(toUInt32(days_to_limit_high))), ')')
   ) AS answer
-FROM
-(
-  -- grouped once more, since conditions that read a computed column would compute it again, each of them
-  SELECT
-    kind, system, instance, any(n) AS n, any(first_day) AS first_day, any(last_day) AS last_day, any(latest) AS latest,
-    any(slope) AS slope, any(slope_low) AS slope_low, any(slope_high) AS slope_high, any(level_now) AS level_now,
-    any(level_low) AS level_low, any(level_high) AS level_high
-  FROM
-  (
-    SELECT
-      *,
-      length(slopes) AS pairs,
-      arraySum(arrayMap((a, b) -> a * b, arraySlice(noise, 1, n - 1), arraySlice(noise, 2)))
-        / arraySum(arrayMap(a -> a * a, noise)) AS resembles,
-      if(resembles > 0, (1 + least(0.9, resembles)) / (1 - least(0.9, resembles)), 1) AS variance,
-      toInt64(floor((pairs - z * sqrt(variance * n * (n - 1) * (2 * n + 5) / 18)) / 2)) AS rank,
-      if(pairs = 0, 0, slopes[greatest(1, rank)]) AS slope_low,
-      if(pairs = 0, 0, slopes[least(pairs, pairs - rank + 1)]) AS slope_high,
-      base + slope * days[n] AS level_now,
-      slope_low * days[n] + median_of(arrayMap((p, d) -> p - slope_low * d, levels, days)) AS level_low,
-      slope_high * days[n] + median_of(arrayMap((p, d) -> p - slope_high * d, levels, days)) AS level_high
-    FROM
-    (
-      SELECT *, arrayMap((p, d) -> p - slope * d - base, levels, days) AS noise
-      FROM
-      (
-        SELECT *, median_of(arrayMap((p, d) -> p - slope * d, levels, days)) AS base
-        FROM
-        (
-          SELECT *, median_of(slopes) AS slope
-          FROM
-          (
-            SELECT *, slopes_of(levels, days) AS slopes
-            FROM
-            (
-              SELECT *, if(n < five_weeks, peaks, arrayMap((p, d) -> p - of_weekday[d % 7 + 1], peaks, days)) AS levels
-              FROM
-              (
-                SELECT
-                  *,
-                  arrayMap(w -> median_of(arrayFilter((p, d) -> d % 7 = w, beside, days)) - median_of(beside), range(7))
-                    AS of_weekday
-                FROM
-                (
-                  SELECT *, arrayMap((p, d) -> p - rough_slope * d, peaks, days) AS beside
-                  FROM
-                  (
-                    SELECT *, if(n < five_weeks, 0, median_of(slopes_of(peaks, days))) AS rough_slope
-                    FROM
-                    (
-                      SELECT
-                        kind, system, instance,
-                        arraySlice(arraySort(groupArray((toInt32(day), assumeNotNull(peak_pct)))), -most_days) AS points,
-                        length(points) AS n, points.1 AS days, points.2 AS peaks,
-                        toDate(days[1]) AS first_day, toDate(days[n]) AS last_day, peaks[n] AS latest
-                      FROM counterflow.daily_peak_within(since = {since:DateTime64(3)}, until = {until:DateTime64(3)})
-                      WHERE peak_pct IS NOT NULL
-                      GROUP BY kind, system, instance
-                    )
-                  )
-                )
-              )
-            )
-          )
-        )
-      )
-    )
-  )
-  GROUP BY kind, system, instance
-) AS rows_of_view
+FROM found AS rows_of_view
 COMMENT 'When what fills up reaches 100 % of what there is, days_to_limit_within(since = ..., until = ...): the robust trend of the daily peaks, with an interval of 90 %, from the newest 90 days of the range; answer says it in words.';
