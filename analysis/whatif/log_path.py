@@ -17,6 +17,7 @@ from typing import Annotated, NamedTuple
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from counterflow.analysis.studies.sizing import Estimate, corners
+from counterflow.pipelines.rules.log_ceiling import Parameters
 from counterflow.simulate.published import table
 
 STUDY = "zHyperLink for Db2 Active Logging"
@@ -55,8 +56,8 @@ SECTIONS = {
 COARSEST_S = 900.0
 """A longer interval averages a log that waits with one that does not; the limit is ours."""
 
-PRESSED_SHARE = 0.2
-"""Least share of waiting threads at which a rate shows what the path can do; `waiting_share` of rule log_ceiling."""
+PRESSED_SHARE = Parameters().waiting_share
+"""Least share of waiting threads at which a rate shows what the path can do, as for the rule log_ceiling."""
 
 _Amount = Annotated[float, Field(ge=0, le=1e18)]
 _Utc = Annotated[datetime, AfterValidator(lambda ts: ts if ts.tzinfo else ts.replace(tzinfo=UTC))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from counterflow.base.errors import CounterflowError
-from counterflow.cli._times import TIME, stated
+from counterflow.cli._times import TIME
 
 if TYPE_CHECKING:
     from counterflow.base.clickhouse import ClickHouse, Settings
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 _ON = "counterflow.on"
-FIRST, LAST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2200, 1, 1, tzinfo=UTC)
 
 
 def period_options(command: F) -> F:
@@ -37,11 +36,10 @@ def period_options(command: F) -> F:
 
 def period(systems: Collection[str], begin: datetime | None, end: datetime | None) -> Settings:
     """Return the parameters `systems`, `from` and `to` of a statement; a missing time is unbounded."""
-    return {
-        "param_systems": sorted(systems),
-        "param_from": stated(begin or FIRST),
-        "param_to": stated(end or LAST),
-    }
+    from counterflow.connection import period as bounds
+
+    since, until = bounds(begin, end)
+    return {"param_systems": sorted(systems), "param_from": since, "param_to": until}
 
 
 def on_option(command: F) -> F:

@@ -98,9 +98,4 @@ def _iso(text: str, zone: ZoneInfo | None) -> datetime:
     return stated.replace(tzinfo=zone)
 
 
-def stated(time: datetime) -> str:
-    """Return a time as the parameter of a statement, in UTC."""
-    return f"{time.astimezone(UTC):%F %T}"
-
-
 TIME = Time()
