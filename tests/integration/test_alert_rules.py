@@ -13,10 +13,11 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
+from counterflow.analysis.queries import queries, run_stored
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.dashboards import alerting, build
 from counterflow.dashboards.alerting import Site
-from counterflow.dashboards.definition import prometheus_charts
+from counterflow.dashboards.definition import charts, prometheus_charts
 from counterflow.dashboards.macros import Range, expand
 from counterflow.dashboards.server import fetch
 from tests.support.prometheus import REPOSITORY, run
@@ -61,7 +62,20 @@ def test_queries_of_panels_are_promql(tmp_path: Path) -> None:
     assert f"{len(queries)} rules found" in checked.stdout
 
 
-LABELS = ("system", "entity", "entity_type", "filesystem", "pool", "component", "queue", "dataset", "agent_id", "rule")
+LABELS = (
+    "system",
+    "entity",
+    "entity_type",
+    "filesystem",
+    "asp",
+    "journal",
+    "pool",
+    "component",
+    "queue",
+    "dataset",
+    "agent_id",
+    "rule",
+)
 
 
 def rendered(folder: Path, *, rows: bool) -> dict[str, str]:
@@ -177,6 +191,60 @@ def test_results_whose_rows_are_under_way_are_not_incomplete_yet(client: ClickHo
     assert fired(client, "results-provisional", "dataset") == {}
     insert(client, "manifest", {**envelope, "ts": ago(20), "seq": 2, **counts})
     assert fired(client, "results-provisional", "dataset") == {"link_load": 1}
+
+
+ODD = 'it\'s "A"'
+
+
+def operation(system: str, ts: str, section: str, instance: str, **value: Any) -> dict[str, Any]:
+    """Return a row of `counter` or `config` as the pack `operations` fills them."""
+    [(name, of)] = value.items()
+    row = {"system": system, "ts": ts, "interval_s": 60, "section": section, "source": "ibmi_tables"}
+    row |= {"agent_id": "a", "seq": 1, "collected_at": ts}
+    return (
+        row
+        | ({"item": instance, "name": name} if name.isupper() else {"instance": instance, "counter": name.upper()})
+        | {"value": of}
+    )
+
+
+def test_what_operators_look_at_is_judged_by_its_newest_sample(client: ClickHouse) -> None:
+    """On one system all is beyond its limit; on the other it was, and a reply, a start and a save ended it."""
+    figures = {
+        "inquiry-message": ("MESSAGE_QUEUE_INFO", "QSYS/QSYSOPR 0A", "age", 1000),
+        "job-queue-waiting": ("JOB_QUEUE_INFO", "QGPL/QBATCH", "longest_wait", 7200),
+        "asp-full": ("ASP_INFO", "1", "used", 92.5),
+        "receiver-detached": ("JOURNAL_RECEIVER_INFO", "APP/QSQJRN", "oldest_detached", 8 * 86400),
+    }
+    before, newest = ago(40), ago(5)
+    for section, instance, name, value in figures.values():
+        now = instance.replace(" 0A", " *NONE")
+        insert(client, "counter", operation("ended", before, section, instance, **{name: value}))
+        insert(client, "counter", operation("ended", newest, section, now, **{name: 0}))
+        insert(client, "counter", operation(ODD, before, section, now, **{name: 0}))
+        insert(client, "counter", operation(ODD, newest, section, instance, **{name: value}))
+    insert(client, "counter", operation(ODD, newest, "MESSAGE_QUEUE_INFO", "QSYS/QSYSOPR 0B", age=60))
+    insert(
+        client, "config", operation(ODD, newest, "MESSAGE_QUEUE_INFO", "QSYS/QSYSOPR 0A", MESSAGE_TEXT="(C 'G' \"R\")")
+    )
+    found = {alert: fired(client, alert) for alert in figures}
+    expected = {"inquiry-message": 1000 / 60, "job-queue-waiting": 120, "asp-full": 92.5, "receiver-detached": 192}
+    assert found == {alert: {ODD: pytest.approx(value)} for alert, value in expected.items()}
+
+    rows = run_stored(client, queries()["unanswered_messages"])
+    texts = [("QSYS/QSYSOPR", 16.7, "(C 'G' \"R\")"), ("QSYS/QSYSOPR", 1, None)]
+    assert [(row["system"], row["queue"], row["age_min"], row["text"]) for row in rows] == [
+        (ODD, *one) for one in texts
+    ]
+    hour = Range(datetime.now(UTC) - timedelta(hours=1), datetime.now(UTC), 60)
+    chosen = {"system": (ODD, "ended")}
+    drawn = client.rows(expand(charts()["operations_messages"].query, hour, chosen))
+    assert [(row["System"], row["Text"]) for row in drawn] == [(ODD, "(C 'G' \"R\")"), (ODD, None)]
+    drawn = client.rows(expand(charts()["operations_now"].query, hour, chosen))
+    beyond = {(row["System"], row["Kind"], row["Now"]) for row in drawn if row["Of the limit"] > 100}
+    assert beyond == {(ODD, "job queue, min", 120), (ODD, "storage pool, %", 92.5), (ODD, "detached receiver, h", 192)}
+    [storage] = client.rows(expand(charts()["operations_storage"].query, hour, {"system": (ODD,)}))[-1:]
+    assert storage["Value"] == 92.5
 
 
 @pytest.mark.parametrize(
