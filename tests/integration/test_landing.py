@@ -13,7 +13,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from typing import IO, Any
 
 import httpx
@@ -45,7 +45,7 @@ def line(kafka: StackSettings, clickhouse: StackSettings) -> StackSettings:
     create_topics(kafka, topics())
     with admin(clickhouse) as client:
         migrate(client)
-    with start(kafka, "--until-caught-up", log=subprocess.DEVNULL) as process:
+    with running(kafka, "--until-caught-up") as process:
         process.wait(PATIENCE_S)  # its exit code is of no interest: records that other tests made wrong may stop it
     return kafka
 
@@ -99,25 +99,31 @@ def framed(*rows: dict[str, object], dataset: str = "disk") -> bytes:
 
 
 def start(
-    line: StackSettings, *options: str, url: str | None = None, log: int | IO[str] = subprocess.PIPE, **environment: str
+    line: StackSettings, *options: str, url: str | None = None, log: int | IO[str] = subprocess.DEVNULL
 ) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "counterflow", "dev", "land", "--clickhouse-url", url or line.clickhouse_url, *options],
-        stderr=log, text=True, env={**os.environ, **line.environment, **environment},
+        stderr=log, text=True, env={**os.environ, **line.environment},
     )  # fmt: skip
 
 
 def land(line: StackSettings, *options: str, url: str | None = None) -> str:
     """Land what Kafka holds; return the log."""
-    with start(line, "--until-caught-up", *options, url=url) as process:
-        _, log = process.communicate(timeout=PATIENCE_S)
-    assert process.returncode == 0, log
-    return log
+    with running(line, "--until-caught-up", *options, url=url) as process:
+        assert process.wait(PATIENCE_S) == 0
+    return logged(line)
+
+
+def logged(line: StackSettings) -> str:
+    """Return the log of the last lander that `running` started."""
+    return (line.home / "land.log").read_text()
 
 
 @contextmanager
 def running(line: StackSettings, *options: str, url: str | None = None) -> Iterator[subprocess.Popen[str]]:
+    """Run a lander until the block ends, whatever happens in it."""
     log = line.home / "land.log"
+    log.unlink(missing_ok=True)  # one that still runs keeps its own
     with log.open("w") as out:
         process = start(line, *options, url=url, log=out)
     try:
@@ -127,7 +133,7 @@ def running(line: StackSettings, *options: str, url: str | None = None) -> Itera
         raise
     finally:
         process.kill()
-        process.wait()
+        process.wait(PATIENCE_S)
 
 
 def answer(line: StackSettings, sql: str, agent: str) -> dict[str, Any]:
@@ -256,9 +262,7 @@ def test_killed_or_failed_at_each_step(line: StackSettings, agent: str, moment: 
 
     with gate(line, on_insert) as before_engine:
         for _ in range(30):
-            process = start(
-                line, "--batch-messages", "300", "--until-caught-up", url=before_engine.url, log=subprocess.DEVNULL
-            )
+            process = start(line, "--batch-messages", "300", "--until-caught-up", url=before_engine.url)
             if process.wait(PATIENCE_S) == 0:
                 break
     assert process
@@ -429,7 +433,7 @@ def test_killed_while_a_frame_is_halved(line: StackSettings, agent: str) -> None
 
     with gate(line, on_insert) as before_engine:
         for _ in range(30):
-            process = start(line, "--until-caught-up", url=before_engine.url, log=subprocess.DEVNULL)
+            process = start(line, "--until-caught-up", url=before_engine.url)
             if process.wait(PATIENCE_S) == 0:
                 break
     assert process
@@ -556,13 +560,13 @@ def test_sigterm_ends_the_insert_and_exits_0(line: StackSettings, agent: str) ->
 
 
 def test_the_newest_of_a_name_has_the_work(line: StackSettings, agent: str) -> None:
-    with start(line) as first:
+    with running(line) as first, (line.home / "land.log").open() as of_first:
         publish(line, agent, records(agent, 0, 100))
         until(lambda: rows_of(line, agent) == 100, "the first lands")
         publish(line, agent, records(agent, 100, 200))
         land(line)
-        _, log = first.communicate(timeout=PATIENCE_S)
-    assert first.returncode == 1
+        assert first.wait(PATIENCE_S) == 1
+        log = of_first.read()
     assert "error: fenced: another lander started with the id" in log
     assert "Traceback" not in log
     assert_landed(line, agent, 200)
@@ -608,8 +612,7 @@ def test_landing_of_a_topic_is_paused_when_too_much_is_refused(line: StackSettin
     own = datasets()["disk"].columns
     counted = {name: value for name, value in envelope.items() if name not in own}
     other = framed({**counted, "counted": "disk", "row_count": 1}, dataset="manifest")
-    with start(line, "--metrics-port", str(port)) as process, ExitStack() as cleanup:
-        cleanup.callback(process.kill)  # in case an assertion failed: the block waits for its end
+    with running(line, "--metrics-port", str(port)) as process:
         metrics = f"http://127.0.0.1:{port}/metrics"
 
         def paused() -> bool:
@@ -625,8 +628,8 @@ def test_landing_of_a_topic_is_paused_when_too_much_is_refused(line: StackSettin
         publish(line, another, [other], topic="counterflow.manifest.v2")
         until(lambda: rows_of(line, another, "manifest") == 1, "other topics land")
         process.send_signal(signal.SIGTERM)
-        _, log = process.communicate(timeout=PATIENCE_S)
-    assert process.returncode == 1
+        assert process.wait(PATIENCE_S) == 1
+    log = logged(line)
     assert f"error: landing stopped, too many messages were rejected: {TOPIC} (" in log
     assert "not_json" in log
     assert "hint: fix the cause" in log
