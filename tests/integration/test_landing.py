@@ -27,7 +27,6 @@ from counterflow.collectors.agent.publish import publish_files
 from counterflow.pipelines.landing.rollups import refresh
 from counterflow.schemas.definition import Dataset, datasets, published, topics
 from counterflow.schemas.migrations import migrate
-from counterflow.stack import supervision
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.support.frames import frame
@@ -227,8 +226,6 @@ class _Forward(http.server.BaseHTTPRequestHandler):
         status, text = (reply[0].status_code, reply[0].content) if reply else (503, b"")
         self.send_response(status)
         self.send_header("Content-Length", str(len(text)))
-        if reply and (code := reply[0].headers.get("X-ClickHouse-Exception-Code")):
-            self.send_header("X-ClickHouse-Exception-Code", code)
         self.end_headers()
         self.wfile.write(text)
 
@@ -270,53 +267,6 @@ def test_killed_or_failed_at_each_step(line: StackSettings, agent: str, moment: 
     assert_landed(line, agent, 1_500)
     # where another insert was under way, its rows may be there without their offsets
     assert repeated(line, agent) > 0 or "after the insert" not in moment
-
-
-def test_killed_while_reading_is_paused(line: StackSettings, agent: str) -> None:
-    """Inserts fail, so the lander pauses its partitions. Kafka is frozen before it is killed: it gives them away."""
-    away = threading.Event()
-
-    def on_insert(_: int, forward: Callable[[], None]) -> None:
-        if away.is_set():
-            raise ConnectionAbortedError
-        forward()
-
-    [port] = free_ports(1)
-    health = f"http://127.0.0.1:{port}/healthz"
-
-    def healthy() -> bool:
-        with suppress(httpx.TransportError):
-            return httpx.get(health, trust_env=False).text == "ok\n"
-        return False
-
-    def failing() -> bool:
-        return "inserts in a row failed" in httpx.get(health, trust_env=False).text
-
-    def again() -> bool:
-        return supervision.states(line)["kafka"].pid not in (0, killed)
-
-    with (
-        gate(line, on_insert) as before_engine,
-        running(line, "--metrics-port", str(port), url=before_engine.url) as process,
-    ):
-        publish(line, agent, records(agent, 0, 1_000))
-        until(lambda: rows_of(line, agent) == 1_000, "rows land")
-        away.set()
-        publish(line, agent, records(agent, 1_000, 3_000))
-        until(failing, "inserts fail")
-        killed = supervision.states(line)["kafka"].pid
-        os.kill(killed, signal.SIGSTOP)
-        time.sleep(15)  # longer than a session of the group
-        os.kill(killed, signal.SIGKILL)
-        until(again, "Kafka is back")
-        away.clear()
-        until(lambda: rows_of(line, agent) == 3_000, "everything landed")
-        assert process.poll() is None, "it did so without a restart"
-        assert (line.home / "land.log").read_text().count('"assigned"') == 2
-        until(healthy, "nothing is wrong")
-        publish(line, agent, records(agent, 3_000, 3_500))
-        until(lambda: rows_of(line, agent) == 3_500, "more lands")
-    assert_landed(line, agent, 3_500)
 
 
 def test_a_file_that_is_published_again_counts_once(line: StackSettings, agent: str) -> None:
@@ -387,19 +337,18 @@ def test_refused_rows_become_dead_letters_and_the_rest_lands(line: StackSettings
     assert '"refused"' in log
 
 
-@pytest.mark.parametrize("wrong", [{"ts": "1999-12-31T00:00:00Z"}, {"n": "many"}])
-def test_a_refused_result_is_a_dead_letter(line: StackSettings, agent: str, wrong: dict[str, Any]) -> None:
+def test_a_refused_result_is_a_dead_letter(line: StackSettings, agent: str) -> None:
     results = [dataset for dataset in datasets().values() if dataset.role == "result"]
     for dataset in results:
         row = row_of(dataset, agent)
-        for one in ({**row, **wrong}, row):
-            publish(line, agent, [orjson.dumps(one)], topic=dataset.topic)
+        values = ({**row, "ts": "1999-12-31T00:00:00Z"}, {**row, "n": "many"}, row)
+        publish(line, agent, list(map(orjson.dumps, values)), topic=dataset.topic)
     land(line)
     for dataset in results:
         sql = f"SELECT count() AS n FROM counterflow.{dataset.dataset} WHERE system = {{agent:String}}"
         assert answer(line, sql, agent)["n"] == 1, dataset.dataset
     letters = "SELECT count() AS n FROM counterflow.deadletter WHERE system = {agent:String}"
-    assert answer(line, letters, agent)["n"] == len(results)
+    assert answer(line, letters, agent)["n"] == 2 * len(results)
 
 
 def test_one_bad_row_of_a_frame_costs_one_row(line: StackSettings, agent: str) -> None:
@@ -419,29 +368,7 @@ def test_one_bad_row_of_a_frame_costs_one_row(line: StackSettings, agent: str) -
     assert orjson.loads(letters[0]["payload"]) == frame("disk", [rows[5]])
 
 
-def test_killed_while_a_frame_is_halved(line: StackSettings, agent: str) -> None:
-    rows = disks(agent, 200)
-    rows[77] |= {"reads": "many"}
-    publish(line, agent, [framed(*rows)])
-    process: subprocess.Popen[str] | None = None
-
-    def on_insert(number: int, forward: Callable[[], None]) -> None:
-        forward()
-        if number in (3, 8) and process:
-            process.kill()
-            raise ConnectionAbortedError
-
-    with gate(line, on_insert) as before_engine:
-        for _ in range(30):
-            process = start(line, "--until-caught-up", url=before_engine.url)
-            if process.wait(PATIENCE_S) == 0:
-                break
-    assert process
-    assert process.returncode == 0
-    assert_landed(line, agent, 200, sum(range(200)) - 77, 1)
-
-
-@pytest.mark.parametrize("rows", [3, 1_000_000, 0])
+@pytest.mark.parametrize("rows", [3, 0])
 def test_a_malformed_frame_is_kept_whole_and_accounts_for_its_rows(line: StackSettings, agent: str, rows: int) -> None:
     """A frame whose columns differ in length stays out of the tables; a plausible number of rows is counted."""
     whole = frame("disk", disks(agent, 3))
