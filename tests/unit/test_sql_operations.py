@@ -43,8 +43,6 @@ sources:
 
 @pytest.fixture
 def system(tmp_path: Path) -> System:
-    ibmi_database.opened.clear()
-    ibmi_database.executed.clear()
     return System(tmp_path / "prod01")
 
 
@@ -71,10 +69,6 @@ def landed(system: System, table: str) -> Landed:
     """Return what the first answer to a query becomes, in `counter` and `config`."""
     (batch,) = query(table).read(session_of(system))
     assert batch.trouble is None
-    return read(system, batch)
-
-
-def read(system: System, batch: Batch) -> Landed:
     config = check(CONFIG, system.folder)
     assert isinstance(config, Config)
     found: Landed = {}

@@ -66,10 +66,16 @@ class SqlSession:
 
     @contextlib.contextmanager
     def limited(self, timeout_s: float | None) -> Iterator[None]:
-        """Cancel what the connection runs once the time is over: it then fails as SLOW. None is no limit."""
+        """Cancel what the connection runs once the time is over: it then fails as SLOW. None is no limit.
+
+        Raises
+        ------
+        SessionError : there is no connection yet, and none can be made: LOST or REFUSED.
+        """
         if timeout_s is None:
             yield
             return
+        self._opened()
         self._limit = _Limit(timeout_s, self._cancel)
         try:
             yield
