@@ -14,8 +14,8 @@ from counterflow.analysis.checks.report import measures
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
-from counterflow.schemas.migrations import migrate
 from counterflow.stack.settings import StackSettings
+from tests.support.tables import insert
 
 NAME = 'o\'pfer \\ [bold]"x"'
 TABLES = ("pool", "disk", "job", "system_cpu", "link", "io_mix", "manifest", "config")
@@ -26,14 +26,9 @@ Run = Callable[..., Result]
 
 
 @pytest.fixture
-def run(clickhouse: StackSettings, monkeypatch: pytest.MonkeyPatch) -> Run:
-    for name, value in clickhouse.environment.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("COUNTERFLOW_CLICKHOUSE_PORT", str(clickhouse.clickhouse_port))
-    with ClickHouse(clickhouse.clickhouse_url, "admin", clickhouse.clickhouse_password("admin")) as admin:
-        migrate(admin)
-        for table, rows in _rows().items():
-            admin.post(f"INSERT INTO counterflow.{table} FORMAT JSONEachRow", b"\n".join(map(orjson.dumps, rows)))
+def run(client: ClickHouse, in_environment: None) -> Run:
+    for table, rows in _rows().items():
+        insert(client, table, *rows)
     return lambda *arguments: CliRunner().invoke(cli, arguments, catch_exceptions=False)
 
 
