@@ -327,7 +327,7 @@ def test_a_process_that_is_killed_while_it_submits_starts_no_job_twice(flink: St
     line = Line(flink, 46, recompute, JOBS)
     killed = multiprocessing.get_context("fork").Process(target=line.submit)
     killed.start()
-    [client, *_] = until(clients)
+    [client, *_] = until(clients, every_s=0.1)
     killed.kill()
     killed.join(PATIENCE_S)
     assert client.is_running(), "the client outlives it, and keeps the lock"

@@ -473,7 +473,7 @@ def test_the_readers_end_when_look_is_terminated(tmp_path: Path) -> None:
     environment = {**os.environ, "COUNTERFLOW_HOME": str(tmp_path / "no-home"), "TMPDIR": str(tmp_path)}
     command = [sys.executable, "-m", "counterflow", "look", str(tmp_path)]
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as look:
-        readers = until(lambda: _readers(look.pid))
+        readers = until(lambda: _readers(look.pid), every_s=0.05)
         for reader in readers:
             reader.suspend()
         look.terminate()

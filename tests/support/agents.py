@@ -130,8 +130,11 @@ def published(broker: StackSettings, agent_id: str) -> Rows:
             if message.error():
                 left.discard((message.topic() or "", message.partition() or 0))
                 continue
+            value = message.value() or b""
+            if agent_id.encode() not in value:  # of the many that share a broker
+                continue
             with contextlib.suppress(orjson.JSONDecodeError):
-                frame = orjson.loads(message.value() or b"")
+                frame = orjson.loads(value)
                 if isinstance(frame, dict) and frame.get("agent_id") == agent_id:
                     dataset = (message.topic() or "").split(".")[1]
                     assert contract(dataset).rows(frame)
