@@ -126,7 +126,7 @@ def test_killed_at_any_moment_it_goes_on_with_no_record_lost_or_duplicated(
     writer = threading.Thread(target=record)
     writer.start()
     try:
-        for _ in range(6):
+        for _ in range(3):
             with follow(tmp_path, broker, name) as agent:
                 time.sleep(chance.uniform(0.6, 2.5))
                 agent.process.kill()

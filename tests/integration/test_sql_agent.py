@@ -109,7 +109,7 @@ def test_killed_at_any_moment_it_goes_on_in_the_middle_of_a_member(
     system.member("QAPMPOOLB", "Q320000000", pool_rows(1, 1, day=20))
     system.active("Q320000000")
     written = 1
-    for turn in range(5):
+    for turn in range(3):
         with poll(tmp_path, broker, name, system) as agent:
             until(lambda: "connected" in agent.log.read_text(), agent.log)
             deadline = time.monotonic() + chance.uniform(0.1, 2.0)
