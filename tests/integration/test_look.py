@@ -89,7 +89,8 @@ def test_gpus_and_nfs_are_reported_where_they_were_recorded(tmp_path: Path) -> N
         (tmp_path / case).mkdir()
         files.append(golden(f"nmon/{case}").written(tmp_path / case))
     found = findings(*files, LINUX, home=tmp_path)
-    reported = [(one["name"], one["severity"], one["finding"]) for one in found if one["name"] in ("gpus", "nfs")]
+    names = ("gpus", "nfs", "recordings")  # none is recorded twice
+    reported = [(one["name"], one["severity"], one["finding"]) for one in found if one["name"] in names]
     assert sorted(reported) == [
         ("gpus", "limit", "busiest GPU GPU1: 97 % on average, 97 % at most; at least 90 % for 100 % of the time"),
         ("nfs", "note", "NFS client: 4 operations/s on average, 4 at most; most often read of version 4"),
@@ -118,7 +119,6 @@ def test_two_recordings_of_a_system_at_one_time_are_named(tmp_path: Path) -> Non
     files = tmp_path / "files"
     files.mkdir()
     (files / "one.nmon").write_text(rows, encoding="utf-8")
-    assert not [one for one in findings(files, home=tmp_path) if one["name"] == "recordings"]
     (files / "two.nmon").write_text(rows.replace("AAA,time,01:41.17", "AAA,time,01:41.16"), encoding="utf-8")
     [one] = [one for one in findings(files, home=tmp_path) if one["name"] == "recordings"]
     assert (one["system"], one["severity"]) == ("vm", "watch")
@@ -129,15 +129,15 @@ def test_two_recordings_of_a_system_at_one_time_are_named(tmp_path: Path) -> Non
 def test_relative_paths_are_those_of_the_working_directory_from_the_first_file_to_the_last(tmp_path: Path) -> None:
     """The engine is opened meanwhile, and its library changes the working directory when it is loaded."""
     part = LINUX.read_bytes()[:30_000]
-    for number in range(200):
+    for number in range(80):
         (tmp_path / f"{number:03}.nmon").write_bytes(part)
     done = afresh("look", ".", home=tmp_path, folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("200 files read; ")
+    assert done.stdout.startswith("80 files read; ")
 
 
 def test_standard_input_is_read_like_a_file(tmp_path: Path) -> None:
-    assert findings("-", home=tmp_path, stdin=AIX) == findings(AIX, home=tmp_path)
+    assert findings("-", home=tmp_path, stdin=LINUX) == findings(LINUX, home=tmp_path)
 
 
 def test_an_archive_of_more_days_than_the_engine_takes_at_once_is_looked_at_whole(tmp_path: Path) -> None:
@@ -156,10 +156,9 @@ def test_an_archive_of_more_days_than_the_engine_takes_at_once_is_looked_at_whol
     assert "101 files read" in done.stdout
     at = re.findall(r"^  (?:limit|watch|note) +(\S+)", done.stdout, re.MULTILINE)
     assert set(at) == {"2026-01-01"}, "the days are alike, so the first is named"
-    for table in ("disk", "disk_total"):
-        days = f"SELECT uniqExact(toDate(ts)) FROM counterflow.{table}"
-        counted = counterflow("sql", days, "--on", kept, "--format", "csv", home=tmp_path)
-        assert counted.stdout.splitlines()[1] == "101", table
+    days = (f"(SELECT uniqExact(toDate(ts)) FROM counterflow.{table}) AS {table}" for table in ("disk", "disk_total"))
+    counted = counterflow("sql", f"SELECT {', '.join(days)}", "--on", kept, "--format", "csv", home=tmp_path)
+    assert counted.stdout.splitlines()[1] == "101,101"
 
 
 def test_a_recording_of_two_years_ago_stays_in_a_kept_folder(tmp_path: Path) -> None:
@@ -175,41 +174,25 @@ def test_a_recording_of_two_years_ago_stays_in_a_kept_folder(tmp_path: Path) -> 
     assert {*counterflow("sql", sql, "--on", kept, home=tmp_path).stdout.splitlines()[1:]} == days.keys()
 
 
-def test_records_are_rows_of_counters_each_once_on_the_terminal_and_in_the_report(tmp_path: Path) -> None:
+def test_the_report_holds_the_findings_and_boards_of_what_was_recorded_and_counts_each_record_once(
+    tmp_path: Path,
+) -> None:
     """A recording that is there twice counts as its manifests count it; lines of OMEGAMON have no manifests."""
-    kept, twice = tmp_path / "kept", tmp_path / "twice.nmon"
+    kept, twice, out = tmp_path / "kept", tmp_path / "twice.nmon", tmp_path / "report"
     twice.write_bytes(AIX.read_bytes())
     spaces = golden("omegamon_jsonl/address_spaces")
     lines = spaces.written(tmp_path)
     measured = sum(one["dataset"] not in ("config", "quality") for one in spaces.expected)
-    done = counterflow("look", AIX, twice, lines, "--keep", kept, "--out", tmp_path, home=tmp_path)
+    done = counterflow("look", AIX, twice, LINUX, lines, "--keep", kept, "--out", out, home=tmp_path)
     assert done.returncode == 0, done.stderr
     counted = counterflow(
         "sql", "SELECT sum(row_count) FROM counterflow.manifest FINAL", "--on", kept, "--format", "csv", home=tmp_path
     )
     records = int(counted.stdout.splitlines()[1]) + measured
-    assert done.stdout.startswith(f"3 files read; {records:,} records of ")
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert done.stdout.startswith(f"4 files read; {records:,} records of ")
+    page = (out / "report.html").read_text(encoding="utf-8")
     assert f"<dt>Records</dt><dd>{records:,}</dd>" in page
     assert "Nothing was recorded" not in page
-
-
-def test_an_archive_is_read_like_its_members_and_a_member_that_no_format_reads_is_named(tmp_path: Path) -> None:
-    archive = tmp_path / "case.zip"
-    with zipfile.ZipFile(archive, "w") as written:
-        written.writestr("aix.nmon.gz", gzip.compress(AIX.read_bytes()))
-        written.writestr("linux/vm.nmon", LINUX.read_bytes())
-        written.writestr("notes.txt", "to do\n")
-    done = counterflow("look", archive, "--json", home=tmp_path)
-    assert [json.loads(line) for line in done.stdout.splitlines()] == findings(AIX, LINUX, home=tmp_path)
-    assert done.returncode == 1
-    assert f"{archive}!/notes.txt: not read, this is" in done.stderr
-
-
-def test_the_report_holds_the_findings_and_only_boards_of_what_was_recorded(tmp_path: Path) -> None:
-    done = counterflow("look", AIX, LINUX, "--out", tmp_path / "report", home=tmp_path)
-    assert done.returncode == 0, done.stderr
-    page = (tmp_path / "report/report.html").read_text(encoding="utf-8")
     assert "consumed 0.56 of 0.8 entitled processors" in page
     for board in ("AIX and VIOS · aixgen01", "Linux · vm"):
         assert f"<h2>{board}</h2>" in page
@@ -222,6 +205,18 @@ def test_the_report_holds_the_findings_and_only_boards_of_what_was_recorded(tmp_
         "No rule judged",
     ):
         assert f"<h2>{absent}" not in page
+
+
+def test_an_archive_is_read_like_its_members_and_a_member_that_no_format_reads_is_named(tmp_path: Path) -> None:
+    archive = tmp_path / "case.zip"
+    with zipfile.ZipFile(archive, "w") as written:
+        written.writestr("aix.nmon.gz", gzip.compress(AIX.read_bytes()))
+        written.writestr("linux/vm.nmon", LINUX.read_bytes())
+        written.writestr("notes.txt", "to do\n")
+    done = counterflow("look", archive, "--json", home=tmp_path)
+    assert [json.loads(line) for line in done.stdout.splitlines()] == findings(AIX, LINUX, home=tmp_path)
+    assert done.returncode == 1
+    assert f"{archive}!/notes.txt: not read, this is" in done.stderr
 
 
 def test_a_kept_folder_grows_and_is_queried_by_other_commands(tmp_path: Path) -> None:
