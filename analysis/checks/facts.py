@@ -57,6 +57,9 @@ class System(_Facts):
     performance_adjustment: Literal[0, 1, 2, 3] | None = Field(None, description="System value QPFRADJ.")
     disk_response_goal_ms: NonNegative | None = Field(None, description="Response of disks that your work needs, ms.")
     full_opens_goal_per_s: NonNegative | None = Field(None, description="Full opens you accept, a second.")
+    fc_paths: NonNegative | None = Field(
+        None, description="Fibre Channel paths of the storage's host group that has fewest."
+    )
     vios: bool | None = Field(None, description="Disks are attached through a Virtual I/O Server.")
     vios_processors: NonNegative | None = Field(None, description="Processors of the VIOS.")
     vios_dedicated_processors: bool | None = Field(None, description="The processors of the VIOS are dedicated.")

@@ -94,6 +94,12 @@ def _rows() -> dict[str, list[dict[str, Any]]]:
             inserts=40.0,
             other=0.0,
         )
+    for unit, pool, used_by_path in (("19", "2", (10, 0)), ("20", "2", (10, 10, 10, 0)), ("21", "3", (10, 10, 0, 0))):
+        for path, transfers in enumerate(used_by_path):
+            of = {"device_type": "path", "leaf": True, "unit": unit, "asp": pool}
+            add("disk", 20, disk=f"DMP{unit}{path}", transfers=float(transfers), **of)
+    for half in ("A", "B"):  # of a mirrored pair
+        add("disk", 20, disk=f"DMP22{half}", device_type="disk", leaf=True, unit="22", asp="3")
     for group, peer in (("MIRROR_DATABASE", "10.0.0.2"), ("MIRROR_RESYNC", "10.0.0.2"), ("MIRROR_RESYNC", "10.0.1.2")):
         add("link", 20, link=f"{group} {peer}", link_type="nrg_link", group=group, peer=peer)
     add("manifest", 20, counted="pool", row_count=5)
@@ -157,6 +163,10 @@ def test_rules_warn_pass_and_report_what_they_need(run: Run, tmp_path: Path) -> 
         ("batch_faulting", "pool 4"): ("warn", pytest.approx(40.0)),  # 32 % of the time in faults, 48 % at a processor
         ("expert_cache", "pool 4"): ("pass", 55.0),
         ("disk_busy", "asp 1"): ("warn", 41.0),
+        ("lun_paths", "asp 2"): ("warn", 2.0),
+        ("lun_paths", "asp 3"): ("pass", 4.0),
+        ("path_balance", "asp 2"): ("warn", 1.0),
+        ("path_balance", "asp 3"): ("pass", 0.0),
         ("resync_link", "system"): ("warn", 1.0),
         ("pool_adjustment", "system"): ("pass", True),
         ("qdbmsrvr_inljobs", "system"): ("warn", 3.0),
@@ -171,6 +181,7 @@ def test_rules_warn_pass_and_report_what_they_need(run: Run, tmp_path: Path) -> 
     assert found["journal_before_images", "system"]["details"]["note"] == "3 of 120 journaled files, mirrored or not"
     assert "PRESTART_JOB_INFO" in found["qdbmsrvr_threshold", "system"]["details"]["inputs"]["qdbmsrvr_threshold"]
     assert found["disk_busy", "asp 1"]["details"]["note"] == "unit DMP2"
+    assert found["lun_paths", "asp 2"]["details"]["note"] == "unit 19"
     assert found["full_opens", "system"]["needs"].keys() == {"full_opens_goal_per_s"}
     assert "vios_memory" not in {check for check, _ in found}
 
