@@ -10,7 +10,7 @@ import orjson
 import pytest
 from click.testing import CliRunner, Result
 
-from counterflow.analysis.checks.report import measures
+from counterflow.analysis.checks.report import measured, measures
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
@@ -96,7 +96,7 @@ def _rows() -> dict[str, list[dict[str, Any]]]:
         )
     for unit, pool, used_by_path in (("19", "2", (10, 0)), ("20", "2", (10, 10, 10, 0)), ("21", "3", (10, 10, 0, 0))):
         for path, transfers in enumerate(used_by_path):
-            of = {"device_type": "path", "leaf": True, "unit": unit, "asp": pool}
+            of = {"device_type": "path", "leaf": True, "unit": unit, "asp": pool, "capacity_mb": 100.0 * int(unit)}
             add("disk", 20, disk=f"DMP{unit}{path}", transfers=float(transfers), **of)
     for half in ("A", "B"):  # of a mirrored pair
         add("disk", 20, disk=f"DMP22{half}", device_type="disk", leaf=True, unit="22", asp="3")
@@ -146,6 +146,14 @@ def test_every_input_query_names_what_it_returns(run: Run, clickhouse: StackSett
             subject = set() if query.subject == "system" else {"subject"}
             assert rows, query.sql
             assert set(rows[0]) == {"system", *subject, *query.columns}
+
+
+def test_a_unit_with_several_paths_is_one_disk_and_a_mirrored_pair_two(run: Run, clickhouse: StackSettings) -> None:
+    day = {"param_systems": "[]", "param_from": "2026-03-01 00:00:00", "param_to": "2026-03-02 00:00:00"}
+    with ClickHouse(clickhouse.clickhouse_url, "reader", clickhouse.clickhouse_password("reader")) as client:
+        pools = {pool: values for (_, pool), values in measured(client, day)[NAME].items() if pool in ("2", "3")}
+    assert {pool: values["disks"] for pool, values in pools.items()} == {"2": 2.0, "3": 3.0}
+    assert (pools["2"]["smallest_disk_mb"], pools["2"]["largest_disk_mb"]) == (1900.0, 2000.0)
 
 
 def test_rules_warn_pass_and_report_what_they_need(run: Run, tmp_path: Path) -> None:
