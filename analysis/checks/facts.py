@@ -124,6 +124,9 @@ class System(_Facts):
         None, description="Journals of mirrored files contain open and close entries."
     )
     journals_before_images: bool | None = Field(None, description="Journals of mirrored files contain before images.")
+    journal_cache: bool | None = Field(
+        None, description="Journals of mirrored files cache their entries: CHGJRN JRNCACHE(*YES)."
+    )
     mirror_distance_km: NonNegative | None = Field(None, description="Length of the line between the nodes, km.")
     storage: Literal["nvme", "ssd", "hdd"] | None = Field(None, description="Storage of mirrored data.")
 

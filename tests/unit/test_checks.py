@@ -60,6 +60,12 @@ def test_a_check_is_silent_where_it_does_not_apply_and_is_unknown_where_that_is_
     assert (unknown.status, condition in unknown.needs) == ("unknown", True)
 
 
+def test_journal_cache_may_be_off_where_changes_are_few() -> None:
+    outcome = evaluate(checks()["journal_cache"], {"mirrored": True, "journal_cache": False, "modify_pct": 38.0})
+    assert outcome is not None
+    assert outcome.status == "pass"
+
+
 def test_batch_faulting_excludes_the_wait_for_the_processor() -> None:
     inputs = {"batch": True, "faults_per_s": 40.0, "disk_response_ms": 8.0, "batch_jobs": 1.0, "batch_cpu_pct": 48.0}
     outcome = evaluate(checks()["batch_faulting"], inputs)
