@@ -18,7 +18,7 @@ from counterflow.schemas.migrations import migrate
 from counterflow.stack.settings import StackSettings
 
 NAME = 'o\'pfer \\ [bold]"x"'
-TABLES = ("pool", "disk", "job", "system_cpu", "link", "io_mix", "manifest", "config")
+TABLES = ("pool", "disk", "job", "counter", "system_cpu", "link", "io_mix", "manifest", "config")
 DAY = ("--from", "2026-03-01", "--to", "2026-03-02")
 PERIOD = ("--system", NAME, *DAY)
 
@@ -100,6 +100,8 @@ def _rows() -> dict[str, list[dict[str, Any]]]:
             add("disk", 20, disk=f"DMP{unit}{path}", transfers=float(transfers), **of)
     for half in ("A", "B"):  # of a mirrored pair
         add("disk", 20, disk=f"DMP22{half}", device_type="disk", leaf=True, unit="22", asp="3")
+    for jobs, value in (("TOTAL", 9.0), ("MAXIMUM", 10.0), ("ACTIVE", 4.0)):
+        add("counter", 20, section="SYSTEM_STATUS", instance="", counter=f"{jobs}_JOBS_IN_SYSTEM", value=value)
     for group, peer in (("MIRROR_DATABASE", "10.0.0.2"), ("MIRROR_RESYNC", "10.0.0.2"), ("MIRROR_RESYNC", "10.0.1.2")):
         add("link", 20, link=f"{group} {peer}", link_type="nrg_link", group=group, peer=peer)
     add("manifest", 20, counted="pool", row_count=5)
@@ -151,9 +153,9 @@ def test_every_input_query_names_what_it_returns(run: Run, clickhouse: StackSett
 def test_a_unit_with_several_paths_is_one_disk_and_a_mirrored_pair_two(run: Run, clickhouse: StackSettings) -> None:
     day = {"param_systems": "[]", "param_from": "2026-03-01 00:00:00", "param_to": "2026-03-02 00:00:00"}
     with ClickHouse(clickhouse.clickhouse_url, "reader", clickhouse.clickhouse_password("reader")) as client:
-        pools = {pool: values for (_, pool), values in measured(client, day)[NAME].items() if pool in ("2", "3")}
-    assert {pool: values["disks"] for pool, values in pools.items()} == {"2": 2.0, "3": 3.0}
-    assert (pools["2"]["smallest_disk_mb"], pools["2"]["largest_disk_mb"]) == (1900.0, 2000.0)
+        found = measured(client, day)[NAME]
+    assert {pool: found["asp", pool]["disks"] for pool in ("1", "2", "3")} == {"1": 2.0, "2": 2.0, "3": 3.0}
+    assert (found["asp", "2"]["smallest_disk_mb"], found["asp", "2"]["largest_disk_mb"]) == (1900.0, 2000.0)
 
 
 def test_rules_warn_pass_and_report_what_they_need(run: Run, tmp_path: Path) -> None:
@@ -171,6 +173,7 @@ def test_rules_warn_pass_and_report_what_they_need(run: Run, tmp_path: Path) -> 
         ("batch_faulting", "pool 4"): ("warn", pytest.approx(40.0)),  # 32 % of the time in faults, 48 % at a processor
         ("expert_cache", "pool 4"): ("pass", 55.0),
         ("disk_busy", "asp 1"): ("warn", 41.0),
+        ("job_tables", "system"): ("warn", 90.0),
         ("lun_paths", "asp 2"): ("warn", 2.0),
         ("lun_paths", "asp 3"): ("pass", 4.0),
         ("path_balance", "asp 2"): ("warn", 1.0),
@@ -190,6 +193,7 @@ def test_rules_warn_pass_and_report_what_they_need(run: Run, tmp_path: Path) -> 
     assert "PRESTART_JOB_INFO" in found["qdbmsrvr_threshold", "system"]["details"]["inputs"]["qdbmsrvr_threshold"]
     assert found["disk_busy", "asp 1"]["details"]["note"] == "unit DMP2"
     assert found["lun_paths", "asp 2"]["details"]["note"] == "unit 19"
+    assert "; 5 of them queued" in found["job_tables", "system"]["details"]["note"]
     assert found["full_opens", "system"]["needs"].keys() == {"full_opens_goal_per_s"}
     assert "vios_memory" not in {check for check, _ in found}
 
