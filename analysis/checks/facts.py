@@ -26,6 +26,7 @@ class Pool(_Facts):
     paging: Literal["*FIXED", "*CALC", "USRDFN"] | None = Field(
         None, description="Paging option; `*CALC` is expert cache."
     )
+    holds_objects: bool | None = Field(None, description="SETOBJACC brings objects into the pool, to stay there.")
     java: bool | None = Field(None, description="Java work runs in the pool.")
     java_heap_mb: NonNegative | None = Field(None, description="Sum of the heaps of its Java virtual machines, MB.")
 
@@ -55,6 +56,7 @@ class System(_Facts):
     partitioned: bool | None = Field(None, description="The server has other partitions, with peaks at the same time.")
     dedicated_processors: bool | None = Field(None, description="The partition's processors are dedicated.")
     performance_adjustment: Literal[0, 1, 2, 3] | None = Field(None, description="System value QPFRADJ.")
+    multitasking: Literal[0, 1, 2] | None = Field(None, description="System value QPRCMLTTSK.")
     disk_response_goal_ms: NonNegative | None = Field(None, description="Response of disks that your work needs, ms.")
     full_opens_goal_per_s: NonNegative | None = Field(None, description="Full opens you accept, a second.")
     fc_paths: NonNegative | None = Field(

@@ -113,6 +113,7 @@ def _rows() -> dict[str, list[dict[str, Any]]]:
         "SUBSYSTEM_ACTIVE": "YES",
     }
     settings = [("SYSTEM_VALUE_INFO", "QPFRADJ", "CURRENT_CHARACTER_VALUE", "2"), ("QAPMSYSTEM", "", "SYSHRF", "Y")]
+    settings += [("SYSTEM_VALUE_INFO", "QPRCMLTTSK", "CURRENT_CHARACTER_VALUE", "0")]
     settings += [("PRESTART_JOB_INFO", "QSYS/QUSRWRK", name, value) for name, value in entry.items()]
     settings += [("PRESTART_JOB_INFO", "OLD/SBS", *of) for of in (("INITIAL_JOBS", "1"), ("SUBSYSTEM_ACTIVE", "NO"))]
     counted = {"JOURNALED_FILES": "120", "FILES_WITH_BEFORE_IMAGES": "3", "FILES_WITH_OPEN_CLOSE": "0"}
@@ -160,7 +161,8 @@ def test_a_unit_with_several_paths_is_one_disk_and_a_mirrored_pair_two(run: Run,
 
 def test_rules_warn_pass_and_report_what_they_need(run: Run, tmp_path: Path) -> None:
     facts = tmp_path / "facts.yaml"
-    facts.write_bytes(b"systems: " + orjson.dumps({NAME: {"vios": False, "qdbmsrvr_threshold": 50}}))
+    held = {"pools": {"4": {"holds_objects": True}}}
+    facts.write_bytes(b"systems: " + orjson.dumps({NAME: {"vios": False, "qdbmsrvr_threshold": 50} | held}))
     answer = run("doctor", NAME, *DAY, "--facts", str(facts), "--json")
     assert answer.exit_code == 2  # of the parts, ClickHouse alone runs here
     found = rules(answer)
@@ -172,6 +174,8 @@ def test_rules_warn_pass_and_report_what_they_need(run: Run, tmp_path: Path) -> 
         ("interactive_faulting", "pool 3"): ("pass", pytest.approx(5.0)),  # 50 faults/s, 8 ms, 20 tps, 0.4 s
         ("batch_faulting", "pool 4"): ("warn", pytest.approx(40.0)),  # 32 % of the time in faults, 48 % at a processor
         ("expert_cache", "pool 4"): ("pass", 55.0),
+        ("object_pool", "pool 4"): ("warn", False),  # *SHRPOOL1, QPFRADJ 2
+        ("multithreading", "system"): ("warn", False),
         ("disk_busy", "asp 1"): ("warn", 41.0),
         ("job_tables", "system"): ("warn", 90.0),
         ("lun_paths", "asp 2"): ("warn", 2.0),
