@@ -66,6 +66,14 @@ def test_journal_cache_may_be_off_where_changes_are_few() -> None:
     assert outcome.status == "pass"
 
 
+def test_handshakes_that_authenticate_the_client_count_two_to_three_times() -> None:
+    inputs = CASES["ssl_handshakes"].passing | CASES["ssl_handshakes"].change
+    outcome = evaluate(checks()["ssl_handshakes"], inputs)
+    assert outcome is not None
+    assert outcome.figure is not None
+    assert outcome.figure.note.endswith("100/s authenticate the client: counted twice, 1,144")
+
+
 def test_batch_faulting_excludes_the_wait_for_the_processor() -> None:
     inputs = {"batch": True, "faults_per_s": 40.0, "disk_response_ms": 8.0, "batch_jobs": 1.0, "batch_cpu_pct": 48.0}
     outcome = evaluate(checks()["batch_faulting"], inputs)
