@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from counterflow.analysis.checks.communications import SECURITIES, Traffic
 from counterflow.analysis.checks.definition import NonNegative, Positive, Subject, Text
-from counterflow.analysis.checks.saves import Data, DeviceClass
+from counterflow.analysis.checks.saves import DEVICES, Data, DeviceClass, DeviceName
 from counterflow.base.errors import CounterflowError
 
 PoolNumber = Annotated[Text, AfterValidator(lambda number: number.lstrip("0 "))]
@@ -32,13 +32,27 @@ class Pool(_Facts):
 
 
 class Save(_Facts):
-    """Facts of a save or restore."""
+    """Facts of a save or restore; the name of a device stands for what table 9.1 states about it."""
 
     gb_per_h: NonNegative | None = Field(None, description="Its measured rate, GB/h.")
-    device_mb_per_s: Positive | None = Field(None, description="Rate of the device, MB/s: table 9.1.")
-    device_class: DeviceClass | None = Field(None, description="Performance of the device: headings of 9.5 to 9.7.")
+    device: DeviceName | None = Field(None, description=f"The device: one of {', '.join(f'`{d}`' for d in DEVICES)}.")
+    device_mb_per_s: Positive | None = Field(None, description="Rate of the device, MB/s; without it that of `device`.")
+    device_class: DeviceClass | None = Field(
+        None,
+        description="Performance of the device: headings of 9.5 to 9.7; without it that of `device`, if named there.",
+    )
     data: Data | None = Field(None, description="Kind of the saved data, as in the tables of 9.5 to 9.7.")
-    compaction: Positive | None = Field(None, description="Compaction factor: table 9.1; 1 without.")
+    compaction: Positive | None = Field(
+        None,
+        description="Compaction factor; without it that of `device`. 1 without compaction, about 1.5 for files of the "
+        "integrated file system (9.3).",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_device(cls, stated: Any) -> Any:
+        device = DEVICES.get(str(stated.get("device"))) if isinstance(stated, dict) else None
+        return {**device._asdict(), **stated} if device else stated
 
 
 class Iop(_Facts):
