@@ -7,6 +7,7 @@ import re
 import pytest
 
 from counterflow.analysis.checks import checks
+from counterflow.analysis.findings import FOLDER
 from counterflow.analysis.queries import queries
 from counterflow.collectors.sources.sql import packs
 from counterflow.dashboards.definition import boards
@@ -20,6 +21,7 @@ EXISTING = {
     "case": {*cases()},
     "check": {*checks()},
     "dataset": {*datasets()},
+    "finding": {path.stem for path in FOLDER.glob("*.sql")},
     "question": {*queries()},
 }
 NAMED = [
