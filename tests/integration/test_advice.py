@@ -96,7 +96,13 @@ def _rows() -> dict[str, list[dict[str, Any]]]:
         )
     for unit, pool, used_by_path in (("19", "2", (10, 0)), ("20", "2", (10, 10, 10, 0)), ("21", "3", (10, 10, 0, 0))):
         for path, transfers in enumerate(used_by_path):
-            of = {"device_type": "path", "leaf": True, "unit": unit, "asp": pool, "capacity_mb": 100.0 * int(unit)}
+            of = {
+                "device_type": "path",
+                "leaf": True,
+                "unit": f"{path % 2 * '00'}{unit}",
+                "asp": pool,
+                "capacity_mb": 100.0 * int(unit),
+            }
             add("disk", 20, disk=f"DMP{unit}{path}", transfers=float(transfers), **of)
     for half in ("A", "B"):  # of a mirrored pair
         add("disk", 20, disk=f"DMP22{half}", device_type="disk", leaf=True, unit="22", asp="3")

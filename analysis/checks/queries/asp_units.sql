@@ -6,18 +6,19 @@
 -- smallest_disk_mb: Capacity of the smallest unit, MB; `disk.capacity_mb`.
 -- largest_disk_mb: Capacity of the largest unit, MB; `disk.capacity_mb`.
 /* Both halves of a mirrored pair have one unit number: only a unit that Collection Services or SYSDISKSTAT calls a
-multipath unit is one disk with several rows. A row that is no leaf repeats another, so the use of its path is unknown. */
+multipath unit is one disk with several rows. A row that is no leaf repeats another, so the use of its path is unknown.
+QAPMDISK writes 0038 where SYSDISKSTAT writes 38. */
 WITH rows_of_disks AS (
   SELECT
     system,
     assumeNotNull(asp) AS asp,
-    ifNull(any(unit), disk) AS unit,
+    ifNull(nullIf(trimLeft(any(d.unit), '0 '), ''), disk) AS unit,
     disk,
     max(device_type = 'path' AND source = 'ibmi_tables') AS is_path,
     min(leaf) AS counts,
     sum(transfers) AS moved,
     argMax(capacity_mb, ts) AS size_mb
-  FROM counterflow.disk FINAL
+  FROM counterflow.disk AS d FINAL
   WHERE asp IS NOT NULL AND asp != '0' AND source IN ('ibmi_tables', 'wrkdsksts')
     AND ts >= {from:DateTime64(3)} AND ts < {to:DateTime64(3)}
     AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
