@@ -14,7 +14,7 @@ RULE = with_thresholds(
     "The daily peaks of space, processors, memory, links and logs, as their trend rises, stay below 100 % for more "
     "than <days_to_limit.watch> days."
 )
-SOURCE = "Capabilities Reference 20.3 asks for trends; the days are our choice"
+SOURCE = "Capabilities Reference 20.3 has growth trends estimated, by no stated method; the days are our choice"
 REMEDY = (
     "Look at the days behind it (`counterflow sql days_to_limit`, board cf-fleet), then move or remove data, spread "
     "the work, or order more."
