@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from counterflow.analysis.checks import checks
+from counterflow.analysis.checks import checks, trend
+from counterflow.analysis.findings import FOLDER
 from counterflow.analysis.queries import queries
 from counterflow.collectors.sources.sql import packs
 from counterflow.dashboards.definition import boards
@@ -18,8 +19,9 @@ PAGE = REPOSITORY / "docs/sources.md"
 EXISTING = {
     "board": {board.removeprefix("cf-").replace("-", "_") for board in boards()},
     "case": {*cases()},
-    "check": {*checks()},
+    "check": {*checks(), trend.NAME},
     "dataset": {*datasets()},
+    "finding": {path.stem for path in FOLDER.glob("*.sql")},
     "question": {*queries()},
 }
 NAMED = [
