@@ -250,7 +250,7 @@ def shown(rows: list[Row], content: bytes) -> str:
 
 
 def _manifests(rows: list[Row], source: str, datasets: list[str], shared: Iterable[str]) -> list[Row]:
-    """Return manifests of a source that count the rows of datasets at each instant, with the columns that they share."""
+    """Return manifests of a source that count the rows of datasets at each instant, with what they share with rows."""
     counts: dict[str, tuple[Row, int]] = {}
     for row in rows:
         if "fields" in row and row["dataset"] in datasets:
