@@ -15,7 +15,7 @@ import click
 import orjson
 
 from counterflow.base.errors import CounterflowError
-from counterflow.cli import _whatif_log_path
+from counterflow.cli import _whatif_batch, _whatif_log_path
 from counterflow.cli._group import Group
 from counterflow.cli._reader import command_line, on_option, period, period_options, reader
 from counterflow.cli._table import console, table
@@ -42,6 +42,7 @@ def command() -> None:
     """
 
 
+command.add_command(_whatif_batch.command)
 command.add_command(_whatif_log_path.command)
 
 
