@@ -23,16 +23,7 @@ from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-PARTS = (
-    "cpu_s",
-    "cpu_queueing_s",
-    "disk_s",
-    "disk_queueing_s",
-    "faults_s",
-    "locks_s",
-    "journal_s",
-    "other_s",
-)
+PARTS = ("cpu_s", "cpu_queueing_s", "disk_s", "disk_queueing_s", "faults_s", "locks_s", "journal_s", "other_s")
 """Parts of the elapsed time of a job, s; their sum is its elapsed time."""
 
 DISK = ("disk_s", "disk_queueing_s", "faults_s")
@@ -114,7 +105,6 @@ class BatchNight(NamedTuple):
     servers: int
     chain: tuple[str, ...]
     chain_after: tuple[str, ...]
-    begin_ts: datetime | None
     end_ts: datetime | None
     end_after_ts: datetime | None
     reason: str | None
@@ -173,7 +163,6 @@ def _night(system: str, rows: Sequence[BatchJob], levers: Levers) -> BatchNight:
         len(rows) - len(jobs),
         chain,
         after,
-        modelled[chain[0]].job.begin_ts if chain else None,
         modelled[chain[-1]].job.end_ts if chain else None,
         modelled[after[-1]].end_ts if after and not reason else None,
         reason,

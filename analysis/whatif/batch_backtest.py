@@ -6,27 +6,16 @@ On these nights queues arise from what runs at the same time, which the model do
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import cache
 from typing import NamedTuple
 
 from counterflow.analysis.whatif.batch import BatchJob, Levers, nights
+from counterflow.simulate import START
+from counterflow.simulate import night as simulated
 from counterflow.simulate.cases.batch_night import NIGHT
-from counterflow.simulate.night import (
-    DISPATCHED,
-    FAULTS,
-    IDLE,
-    JOURNAL,
-    QUEUEING,
-    READS,
-    RECORD_LOCKS,
-    BatchMachine,
-    SimulatedJob,
-    Step,
-    play,
-)
+from counterflow.simulate.night import BatchMachine, SimulatedJob, Step, play
 
-BEGIN = datetime(2026, 3, 2, tzinfo=UTC)
 STEPS = tuple(step for step in NIGHT.steps if step.name not in NIGHT.resident)
 SEED = "backtest"
 MACHINES = {"one processor, one disk": NIGHT.machine, "room for all": BatchMachine(processors=16, disks=16)}
@@ -65,13 +54,13 @@ def _error(machine_name: str, levers_name: str) -> NightError:
     before = play(STEPS, machine, SEED)
     [night] = nights(measured(before, STEPS), levers)
     begin_s = min(job.begin_s for job in before)
-    end_ts = night.end_after_ts or BEGIN
+    end_ts = night.end_after_ts or START
     played = play(_changed(levers), _better(machine, levers), SEED)
     return NightError(
         machine_name,
         levers_name,
         max(job.end_s for job in before) - begin_s,
-        (end_ts - BEGIN).total_seconds() - begin_s,
+        (end_ts - START).total_seconds() - begin_s,
         max(job.end_s for job in played) - begin_s,
     )
 
@@ -93,23 +82,23 @@ def measured(jobs: Sequence[SimulatedJob], steps: Sequence[Step]) -> list[BatchJ
 
 
 def _measured(job: SimulatedJob, follows: str) -> BatchJob:
-    queued_s = sum(spell.queued_s for spell in job.spells if spell.bucket == READS)
+    queued_s = sum(spell.queued_s for spell in job.spells if spell.bucket == simulated.READS)
     return BatchJob(
         system=NIGHT.system,
         job=str(job.number),
         job_name=job.name,
-        begin_ts=BEGIN + timedelta(seconds=job.begin_s),
-        end_ts=BEGIN + timedelta(seconds=job.end_s),
+        begin_ts=START + timedelta(seconds=job.begin_s),
+        end_ts=START + timedelta(seconds=job.end_s),
         elapsed_s=job.end_s - job.begin_s,
         explained_s=job.end_s - job.begin_s,
-        cpu_s=job.spent_s(DISPATCHED),
-        cpu_queueing_s=job.spent_s(QUEUEING),
-        disk_s=job.spent_s(READS) - queued_s,
+        cpu_s=job.spent_s(simulated.DISPATCHED),
+        cpu_queueing_s=job.spent_s(simulated.QUEUEING),
+        disk_s=job.spent_s(simulated.READS) - queued_s,
         disk_queueing_s=queued_s,
-        faults_s=job.spent_s(FAULTS),
-        locks_s=job.spent_s(RECORD_LOCKS),
-        journal_s=job.spent_s(JOURNAL),
-        other_s=job.spent_s(IDLE),
-        disk_waits=sum(spell.waits for spell in job.spells if spell.bucket in (READS, FAULTS)),
+        faults_s=job.spent_s(simulated.FAULTS),
+        locks_s=job.spent_s(simulated.RECORD_LOCKS),
+        journal_s=job.spent_s(simulated.JOURNAL),
+        other_s=job.spent_s(simulated.IDLE),
+        disk_waits=sum(spell.waits for spell in job.spells if spell.bucket in (simulated.READS, simulated.FAULTS)),
         follows=follows or None,
     )

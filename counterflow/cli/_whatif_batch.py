@@ -18,11 +18,13 @@ from counterflow.cli._table import console, table
 if TYPE_CHECKING:
     from counterflow.analysis.whatif.batch import BatchJob, BatchNight, Levers, ModelledJob
 
+MOST_BESIDE = 20
+"""Jobs that are printed beside the chain."""
+
 
 @click.command("batch")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a system.")
 @click.option("--input", "file", type=click.Path(path_type=Path), help="JSON lines with columns of `batch_job_within`.")
-@click.option("--top", type=click.IntRange(min=1), default=20, show_default=True, help="Jobs beside the chain.")
 @click.option("--disk-ms", type=click.FloatRange(0, 1e4), help="Each wait for a disk takes so long, queue included.")
 @click.option("--cpu-speed", type=click.FloatRange(0.01, 100), default=1.0, show_default=True, help="Of processors.")
 @click.option("--as", "split", type=click.IntRange(2, 1000), help="The job of --job runs as so many.")
@@ -38,7 +40,6 @@ def command(
     split: int | None,
     cpu_speed: float,
     disk_ms: float | None,
-    top: int,
     as_json: bool,
 ) -> None:
     """Which jobs decide when my night ends, what does their time consist of, and what would shorten it?
@@ -55,7 +56,7 @@ def command(
     if as_json:
         sys.stdout.buffer.writelines(orjson.dumps(_as_dict(night), option=orjson.OPT_APPEND_NEWLINE) for night in found)
     else:
-        _print(found, levers, top)
+        _print(found, levers)
 
 
 def _rows(systems: tuple[str, ...], begin: datetime | None, end: datetime | None, file: Path | None) -> list[BatchJob]:
@@ -86,7 +87,7 @@ def _as_dict(night: BatchNight) -> dict[str, Any]:
     return {**night._asdict(), "jobs": jobs}
 
 
-def _print(found: list[BatchNight], levers: Levers, top: int) -> None:
+def _print(found: list[BatchNight], levers: Levers) -> None:
     out = console()
     for night in found:
         out.print(f"{night.system}: {len(night.jobs)} batch jobs, {night.servers} more run throughout", markup=False)
@@ -98,10 +99,10 @@ def _print(found: list[BatchNight], levers: Levers, top: int) -> None:
         if chain:
             out.print(table(list(_lines(chain, levers)), "the chain that decides, s"))
         if beside:
-            out.print(table(list(_lines(beside[:top], levers)), "beside it, the longest first, s"))
-        if len(beside) > top:
-            out.print(f"and {len(beside) - top} more: --top", style="dim", markup=False)
-        for one in [*chain, *beside[:top]]:
+            out.print(table(list(_lines(beside[:MOST_BESIDE], levers)), "beside it, the longest first, s"))
+        if len(beside) > MOST_BESIDE:
+            out.print(f"and {len(beside) - MOST_BESIDE} more: --json", style="dim", markup=False)
+        for one in [*chain, *beside[:MOST_BESIDE]]:
             if one.reason:
                 out.print(f"{one.job.job}: unknown, because {one.reason}", markup=False)
         for note in night.notes:

@@ -17,21 +17,11 @@ from counterflow.simulate.case import Case
 from counterflow.simulate.files import Output, Written
 from counterflow.simulate.layout import Row, interval_fields
 from counterflow.simulate.machine import BUCKETS
-from counterflow.simulate.night import (
-    DISPATCHED,
-    FAULTS,
-    READS,
-    BatchMachine,
-    SimulatedJob,
-    Spell,
-    Step,
-    play,
-)
+from counterflow.simulate.night import DISPATCHED, FAULTS, READS, BatchMachine, SimulatedJob, Spell, Step, play
 from counterflow.simulate.timeline import Placed, SimulatedInterval
 
-RUNNING, STARTED, ENDED, BOTH = 0, 1, 2, 3
-"""Values of JBSTSF."""
-READ_KB, SECTOR_BYTES = 16, 520
+STARTED, ENDED = 1, 2
+"""Values of JBSTSF, which are added where a job did both in an interval; 0 is a job that only ran."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +62,7 @@ def _rows(one: Placed[NightRun], jobs: Sequence[SimulatedJob]) -> Iterator[tuple
         end_s = begin_s + interval.seconds
         in_interval = []
         for job in jobs:
-            if (spells := _within(job.spells, begin_s, end_s)) and job.spells:
+            if spells := _within(job.spells, begin_s, end_s):
                 in_interval += spells
                 resident = job.name in one.run.resident
                 starts = begin_s <= job.begin_s and not resident
@@ -140,17 +130,10 @@ def _disk(spells: Sequence[Spell]) -> Row:
     """Return all disks as one unit; the service of a batch of operations follows its time in the queue."""
     of = [spell for spell in spells if spell.bucket in (READS, FAULTS)]
     spent_s, queued_s = sum(s.end_s - s.begin_s for s in of), sum(s.queued_s for s in of)
-    reads = sum(spell.waits for spell in of)
     return {
         "DSDRN": "DMP001",
-        "DSARM": "0001",
-        "DSTYPE": "2145",
-        "DSASP": 1,
-        "DSRDS": reads,
+        "DSRDS": sum(spell.waits for spell in of),
         "DSWRTS": 0,
-        "DSBLKR": reads * READ_KB * 1024 // SECTOR_BYTES,
-        "DSBLKW": 0,
-        "DSSECT": SECTOR_BYTES,
         "DSSRVT": round(1000 * (spent_s - queued_s)),
         "DSWT": round(1000 * queued_s),
     }
