@@ -35,7 +35,7 @@ from counterflow.stack.jobs import cluster
 from counterflow.stack.settings import StackSettings
 from tests.integration.test_agent import Agent, Recording, is_read
 from tests.support.ports import free_ports
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_S, until
 
 PARTS = ("kafka", "clickhouse", "jobmanager", "taskmanager", "lander", "exporter", "jobs", "health")
 EVERY_S = 0.1
@@ -101,7 +101,7 @@ class Line:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         if part == "agent":
-            self.agent.process.wait()
+            self.agent.process.wait(PATIENCE_S)
             self.agent = self.new_agent()
         return pid
 

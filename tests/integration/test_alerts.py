@@ -44,7 +44,7 @@ def running(log: Path, *command: str, cwd: Path = REPOSITORY, **environment: str
             process.wait(PATIENCE_S)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.wait()
+            process.wait(PATIENCE_S)
 
 
 def get(url: str) -> str | None:

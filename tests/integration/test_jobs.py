@@ -25,7 +25,7 @@ from counterflow.stack import lifecycle, supervision
 from counterflow.stack.flink import client as opened
 from counterflow.stack.settings import StackSettings
 from tests.support.flink_line import Line, Record, Results, grouped, over, pct, seconds, sums, total
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_S, until
 
 INTERVAL_S = 15.0
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
@@ -334,7 +334,7 @@ def test_a_process_that_is_killed_while_it_submits_starts_no_job_twice(flink: St
     killed.start()
     [client, *_] = until(clients)
     killed.kill()
-    killed.join()
+    killed.join(PATIENCE_S)
     assert client.is_running(), "the client outlives it, and keeps the lock"
     submitted = line.submit()
     assert not client.is_running(), "the lock was waited for"
