@@ -21,7 +21,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, NamedTuple
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict
 
 PARTS = ("cpu_s", "cpu_queueing_s", "disk_s", "disk_queueing_s", "faults_s", "locks_s", "journal_s", "other_s")
 """Parts of the elapsed time of a job, s; their sum is its elapsed time."""
@@ -33,7 +33,6 @@ DIVIDED = ("cpu_s", "disk_s", "faults_s", "journal_s")
 UNEXPLAINED_SHARE, UNEXPLAINED_S = 0.05, 2.0
 """Most of the elapsed time, and least time, by which the parts may miss it; ours. An end is stated to the second."""
 
-_Seconds = Annotated[float, Field(ge=0, le=1e9)]
 _Utc = Annotated[datetime, AfterValidator(lambda ts: ts if ts.tzinfo else ts.replace(tzinfo=UTC))]
 
 
@@ -49,17 +48,17 @@ class BatchJob(BaseModel):
     end_ts: _Utc
     began: bool = True
     ended: bool = True
-    elapsed_s: _Seconds
-    explained_s: _Seconds | None = None
-    cpu_s: _Seconds | None = None
-    cpu_queueing_s: _Seconds | None = None
-    disk_s: _Seconds | None = None
-    disk_queueing_s: _Seconds | None = None
-    faults_s: _Seconds | None = None
-    locks_s: _Seconds | None = None
-    journal_s: _Seconds | None = None
-    other_s: _Seconds | None = None
-    disk_waits: _Seconds | None = None
+    elapsed_s: float
+    explained_s: float | None = None
+    cpu_s: float | None = None
+    cpu_queueing_s: float | None = None
+    disk_s: float | None = None
+    disk_queueing_s: float | None = None
+    faults_s: float | None = None
+    locks_s: float | None = None
+    journal_s: float | None = None
+    other_s: float | None = None
+    disk_waits: float | None = None
     follows: str | None = None
 
 
@@ -70,10 +69,6 @@ class Levers(NamedTuple):
     disk_ms: float | None = None
     job_name: str | None = None
     split: int = 1
-
-    @property
-    def is_none(self) -> bool:
-        return self.cpu_speed == 1 and self.disk_ms is None and (self.job_name is None or self.split == 1)
 
 
 class ModelledJob(NamedTuple):
@@ -155,7 +150,7 @@ def _night(system: str, rows: Sequence[BatchJob], levers: Levers) -> BatchNight:
     after = _chain([(one.end_ts, one.job) for one in modelled.values() if one.job.began and one.job.ended])
     undecided = [modelled[name] for name in after if modelled[name].reason]
     reason = "no job began and ended in the period" if not chain else None
-    if undecided and not levers.is_none:
+    if undecided and levers != Levers():
         reason = "; ".join(f"{one.job.job}: {one.reason}" for one in undecided)
     return BatchNight(
         system,

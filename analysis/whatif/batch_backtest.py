@@ -16,7 +16,8 @@ from counterflow.simulate import night as simulated
 from counterflow.simulate.cases.batch_night import NIGHT
 from counterflow.simulate.night import BatchMachine, SimulatedJob, Step, play
 
-STEPS = tuple(step for step in NIGHT.steps if step.name not in NIGHT.resident)
+STEPS = NIGHT.steps[1:]
+"""Without the server."""
 SEED = "backtest"
 MACHINES = {"one processor, one disk": NIGHT.machine, "room for all": BatchMachine(processors=16, disks=16)}
 """Machines of the night before the change: on the second no queue arises."""
@@ -53,25 +54,12 @@ def _error(machine_name: str, levers_name: str) -> NightError:
     machine, levers = MACHINES[machine_name], LEVERS[levers_name]
     before = play(STEPS, machine, SEED)
     [night] = nights(measured(before, STEPS), levers)
+    steps = [step._replace(jobs=levers.split) if step.name == levers.job_name else step for step in STEPS]
+    better = machine._replace(speed=levers.cpu_speed, operation_ms=levers.disk_ms or machine.operation_ms)
     begin_s = min(job.begin_s for job in before)
-    end_ts = night.end_after_ts or START
-    played = play(_changed(levers), _better(machine, levers), SEED)
-    return NightError(
-        machine_name,
-        levers_name,
-        max(job.end_s for job in before) - begin_s,
-        (end_ts - START).total_seconds() - begin_s,
-        max(job.end_s for job in played) - begin_s,
-    )
-
-
-def _changed(levers: Levers) -> list[Step]:
-    return [step._replace(jobs=levers.split) if step.name == levers.job_name else step for step in STEPS]
-
-
-def _better(machine: BatchMachine, levers: Levers) -> BatchMachine:
-    operation_ms = machine.operation_ms if levers.disk_ms is None else levers.disk_ms
-    return machine._replace(speed=machine.speed * levers.cpu_speed, operation_ms=operation_ms)
+    predicted_s = ((night.end_after_ts or START) - START).total_seconds()
+    ends_s = [max(job.end_s for job in jobs) for jobs in (before, play(steps, better, SEED))]
+    return NightError(machine_name, levers_name, ends_s[0] - begin_s, predicted_s - begin_s, ends_s[1] - begin_s)
 
 
 def measured(jobs: Sequence[SimulatedJob], steps: Sequence[Step]) -> list[BatchJob]:

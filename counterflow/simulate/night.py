@@ -7,7 +7,7 @@ machine does the same work.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import NamedTuple
@@ -69,7 +69,6 @@ class SimulatedJob:
 
     name: str
     number: int
-    rounds: int
     begin_s: float = 0.0
     spells: list[Spell] = field(default_factory=list)
 
@@ -84,50 +83,65 @@ class SimulatedJob:
 def play(steps: Sequence[Step], machine: BatchMachine, seed: str) -> list[SimulatedJob]:
     """Return the jobs of the night, in order of their numbers."""
     processors, disks = [0.0] * machine.processors, [0.0] * machine.disks
-    of_step = {step.name: _jobs(step) for step in steps}
-    numbered = [(step, job) for step in steps for job in of_step[step.name]]
-    noise = [
-        Random(f"{seed}/{step.name}/{at}")  # noqa: S311 - noise
-        for step in steps
-        for at in range(step.jobs)
-    ]
-    running = {step.name: step.jobs for step in steps}
-    # an event: when, which job, and whether it begins a round or comes to the disks within it
-    events = []
-    for at, (step, job) in enumerate(numbered):
-        job.number = at
-        if step.after is None:
-            events.append((step.at_s, at, True))
+    jobs: list[SimulatedJob] = []
+    work: list[Iterator[float]] = []
+    step_of: list[Step] = []
+    for step in steps:
+        for at in range(step.jobs):
+            rounds = step.rounds // step.jobs + (at < step.rounds % step.jobs)
+            random = Random(f"{seed}/{step.name}/{at}")  # noqa: S311 - noise
+            jobs.append(SimulatedJob(step.name, len(jobs)))
+            work.append(_work(jobs[-1], step, rounds, machine, processors, disks, random))
+            step_of.append(step)
+    # when each job goes on, and its number: in this order they come to processors and disks
+    events = [(step.at_s, number) for number, step in enumerate(step_of) if step.after is None]
     heapq.heapify(events)
+    running = {step.name: step.jobs for step in steps}
     while events:
-        now, at, begins = heapq.heappop(events)
-        step, job = numbered[at]
-        if not job.spells:
-            job.begin_s = now
-        if begins:
-            length = step.cpu_s / machine.speed * noise[at].uniform(1 - ROUND_NOISE, 1 + ROUND_NOISE)
-            begin, end = _served(processors, now, length)
-            if begin > now:
-                job.spells.append(Spell(QUEUEING, now, begin))
-            job.spells.append(Spell(DISPATCHED, begin, end))
-            heapq.heappush(events, (end, at, False))
+        now, number = heapq.heappop(events)
+        if not jobs[number].spells:
+            jobs[number].begin_s = now
+        until = next(work[number], None)
+        if until is not None:
+            heapq.heappush(events, (until, number))
             continue
-        end = _rest_of_round(step, job, now, disks, machine.operation_ms)
-        job.rounds -= 1
-        if job.rounds:
-            heapq.heappush(events, (end, at, True))
-            continue
-        running[step.name] -= 1
-        if not running[step.name]:
-            for then, (other, _) in enumerate(numbered):
-                if other.after == step.name:
-                    heapq.heappush(events, (end + other.at_s, then, True))
-    return [job for _, job in numbered]
+        ended = step_of[number].name
+        running[ended] -= 1
+        for then, step in enumerate(step_of):
+            if step.after == ended and not running[ended]:
+                heapq.heappush(events, (now + step.at_s, then))
+    return jobs
 
 
-def _jobs(step: Step) -> list[SimulatedJob]:
-    shares = [step.rounds // step.jobs + (at < step.rounds % step.jobs) for at in range(step.jobs)]
-    return [SimulatedJob(step.name, 0, share) for share in shares]
+def _work(
+    job: SimulatedJob,
+    step: Step,
+    rounds: int,
+    machine: BatchMachine,
+    processors: list[float],
+    disks: list[float],
+    random: Random,
+) -> Iterator[float]:
+    """Do the rounds of a job; yield the time before it comes to the disks, and before its next round."""
+    now = job.begin_s
+    for _ in range(rounds):
+        length = step.cpu_s / machine.speed * random.uniform(1 - ROUND_NOISE, 1 + ROUND_NOISE)
+        begin, end = _served(processors, now, length)
+        if begin > now:
+            job.spells.append(Spell(QUEUEING, now, begin))
+        job.spells.append(Spell(DISPATCHED, begin, end))
+        yield end
+        now = end
+        for bucket, operations in ((READS, step.operations), (FAULTS, step.faults)):
+            if operations:
+                begin, end = _served(disks, now, operations * machine.operation_ms / 1000)
+                job.spells.append(Spell(bucket, now, end, operations, begin - now))
+                now = end
+        for bucket, length in ((JOURNAL, step.journal_s), (RECORD_LOCKS, step.lock_s), (IDLE, step.idle_s)):
+            if length:
+                job.spells.append(Spell(bucket, now, now + length))
+                now += length
+        yield now
 
 
 def _served(servers: list[float], now: float, length: float) -> tuple[float, float]:
@@ -135,17 +149,3 @@ def _served(servers: list[float], now: float, length: float) -> tuple[float, flo
     begin = max(now, servers[0])
     heapq.heapreplace(servers, begin + length)
     return begin, begin + length
-
-
-def _rest_of_round(step: Step, job: SimulatedJob, now: float, disks: list[float], operation_ms: float) -> float:
-    """Add what follows the processor in a round; return when it ends."""
-    for bucket, operations in ((READS, step.operations), (FAULTS, step.faults)):
-        if operations:
-            begin, end = _served(disks, now, operations * operation_ms / 1000)
-            job.spells.append(Spell(bucket, now, end, operations, begin - now))
-            now = end
-    for bucket, length in ((JOURNAL, step.journal_s), (RECORD_LOCKS, step.lock_s), (IDLE, step.idle_s)):
-        if length:
-            job.spells.append(Spell(bucket, now, now + length))
-            now += length
-    return now

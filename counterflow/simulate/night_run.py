@@ -26,14 +26,13 @@ STARTED, ENDED = 1, 2
 
 @dataclass(frozen=True)
 class NightRun:
-    """One night; steps whose name is in `resident` run before it and after it."""
+    """One night; a job that runs from its first second on is taken to have run before."""
 
     name: str
     intervals: int
     system: str
     steps: tuple[Step, ...]
     machine: BatchMachine
-    resident: tuple[str, ...] = ()
     published: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -64,9 +63,7 @@ def _rows(one: Placed[NightRun], jobs: Sequence[SimulatedJob]) -> Iterator[tuple
         for job in jobs:
             if spells := _within(job.spells, begin_s, end_s):
                 in_interval += spells
-                resident = job.name in one.run.resident
-                starts = begin_s <= job.begin_s and not resident
-                ends = job.end_s <= end_s and not resident
+                starts, ends = 0 < job.begin_s >= begin_s, job.end_s <= end_s
                 at = _until(interval, job.end_s - begin_s) if ends else interval_fields(interval)
                 yield "QAPMJOBMI", at | _identity(job) | _work(spells, ENDED * ends + STARTED * starts)
                 yield "QAPMJOBWT", interval_fields(interval) | {"JWTDE": _task(job), "JWDSEQ": 1} | _waits(spells)
