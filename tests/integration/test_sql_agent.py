@@ -154,10 +154,11 @@ def _assert_a_chain(links: Rows) -> None:
     assert len(links) > 5
     apart_s: list[float] = []
     for before, after in itertools.pairwise(links):
-        passed = datetime.fromisoformat(after["ts"]) - datetime.fromisoformat(before["ts"])
-        apart_s.append(passed.total_seconds())
+        before_ts = datetime.fromisoformat(before["ts"])
+        apart_s.append((datetime.fromisoformat(after["ts"]) - before_ts).total_seconds())
         if "prev_ts" in after:
-            assert (after["prev_ts"], after["prev_out_bytes"]) == (before["ts"], before["out_bytes"])
+            assert datetime.fromisoformat(after["prev_ts"]) == before_ts
+            assert after["prev_out_bytes"] == before["out_bytes"]
         else:  # a count that went back is a restart, and while no agent ran samples are missing
             assert after["out_bytes"] < before["out_bytes"] or apart_s[-1] > 2 * min(apart_s[-3:-1], default=0)
 

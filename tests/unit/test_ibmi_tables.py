@@ -42,13 +42,6 @@ def place(interval: int) -> tuple[Any, ...]:
     return interval, f"260716{minutes // 60:02}{minutes % 60:02}00", 900, "1"
 
 
-def test_service_times_of_0_over_some_operations_are_not_known() -> None:
-    names = (*TIME, "DSDRN", "DSRDS", "DSWRTS", "DSSRVT", "DSWT")
-    (found,) = of("disk", read("QAPMDISK", names, (*place(1), "DD001", 5, 5, 0, 0)))
-    assert "service_ms" not in found
-    assert "wait_ms" not in found
-
-
 def test_the_same_field_has_the_unit_of_its_file() -> None:
     job = (*TIME, "JBNAME", "JBTDE", "JBCPU", "JBRSP", "JBNTR")
     (found,) = of("job", read("QAPMJOBMI", job, (*place(1), "A", "00000000000000A1", "12.500", "3.250", "4")))
