@@ -26,8 +26,8 @@ WITHOUT_DATA = {
     *("lock_holders", "unanswered_messages", "mirror_copy_blocking", "mirror_serial_jobs"),
     # no synchronous I/O of RMF
     "sync_io_links",
-    # no pages moved, no processor taken away
-    *("cpu_taken_away", "paging"),
+    # no pages moved, no processor taken away, no batch job that begins or ends
+    *("batch_night", "cpu_taken_away", "paging"),
 }
 """Questions for which the stories hold no data; every other returns rows."""
 
