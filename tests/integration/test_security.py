@@ -64,6 +64,8 @@ def test_records_go_from_the_agent_to_the_table_over_tls(line: StackSettings) ->
     report = json.loads(counterflow(line, "audit", "--json", "--from", "2026-03-02", "--to", "2026-03-03"))
     assert report["lost"] == report["sample_missing"] == 0
     assert 0 < report["sample_rows"] == sum(one["stored"] for one in report["sample"])
+    of_nothing = counterflow(line, "audit", "--from", "2001-01-01", "--to", "2001-01-02")
+    assert "None was checked: no result is computed from counters of this period." in of_nothing
 
 
 # Kafka
