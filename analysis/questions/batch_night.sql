@@ -21,7 +21,9 @@ SELECT
     b.disk_queueing_s IS NULL, 'no service and wait times of disks: disk_s contains disk_queueing_s',
     NULL
   ) AS reason
-FROM counterflow.batch_job_within(since = {since:DateTime64(3)}, until = {until:DateTime64(3)}) AS b
-WHERE (b.began OR b.ended) AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, b.system))
+FROM counterflow.batch_job_within(
+  since = {since:DateTime64(3)}, until = {until:DateTime64(3)}, systems = {systems:Array(String)}
+) AS b
+WHERE b.began OR b.ended
 ORDER BY system, chain_place IS NULL, chain_place, elapsed_s DESC, job
 LIMIT 100

@@ -14,8 +14,8 @@ def read_stored(client: ClickHouse, settings: Settings) -> list[BatchJob]:
 # `from` is the end of the first interval, and the view takes what ends after `since`
 _STORED = """
 SELECT * FROM counterflow.batch_job_within(
-  since = addMilliseconds({from:DateTime64(3)}, -1), until = addMilliseconds({to:DateTime64(3)}, -1)
+  since = addMilliseconds({from:DateTime64(3)}, -1), until = addMilliseconds({to:DateTime64(3)}, -1),
+  systems = {systems:Array(String)}
 )
-WHERE empty({systems:Array(String)}) OR has({systems:Array(String)}, system)
 ORDER BY system, begin_ts, job
 """

@@ -979,6 +979,7 @@ WITH
     SELECT system, ts, max(interval_s) AS seconds
     FROM counterflow.job FINAL
     WHERE source = 'ibmi_tables' AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+      AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
     GROUP BY system, ts
   ),
   -- a rerouted job has two rows in an interval: one that ended, one that started
@@ -991,6 +992,7 @@ WITH
       countIf(coalesce(job_event, 'running') IN ('running', 'started')) > 0 AS runs_after
     FROM counterflow.job FINAL
     WHERE source = 'ibmi_tables' AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+      AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
       -- prestart jobs serve others: their waits are for work
       AND job_type = 'B' AND coalesce(job_subtype, '') != 'J' AND coalesce(secondary_thread, false) = false
       AND coalesce(summarised_tasks, 0) = 0 AND job_number || job_user || job_name IS NOT NULL
@@ -1011,6 +1013,7 @@ WITH
       if(countIf(wait_group = 'disk' AND waits IS NULL) > 0, NULL, ifNull(sumIf(waits, wait_group = 'disk'), 0)) AS disk_waited
     FROM counterflow.wait FINAL
     WHERE task != '*' AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+      AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
     GROUP BY system, ts, of_task
     HAVING count(wait_ms) > 0
   ),
@@ -1019,6 +1022,7 @@ WITH
     SELECT system, ts, sum(wait_ms * transfers) / nullIf(sum((service_ms + wait_ms) * transfers), 0) AS queued_share
     FROM counterflow.disk FINAL
     WHERE leaf AND service_ms + wait_ms IS NOT NULL AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+      AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
     GROUP BY system, ts
   ),
   part AS
@@ -1054,21 +1058,30 @@ WITH
     FROM part
     GROUP BY system, number, user, name
   ),
+  -- what ended last before each begin, in order of time: each job is there with its end and with its begin
   linked AS
   (
-    SELECT w.*, if(dateDiff('millisecond', p.end_ts, w.begin_ts) <= 1000 * gap_s, p.job, '') AS follows
-    FROM (SELECT *, begin_ts + toIntervalSecond(stamp_s) AS latest_ts FROM whole) AS w
-    ASOF LEFT JOIN (SELECT system, job, end_ts FROM whole WHERE ended AND elapsed_s > stamp_s) AS p
-      ON p.system = w.system AND p.end_ts <= w.latest_ts
+    SELECT *, if(dateDiff('millisecond', last_end.1, begin_ts) <= 1000 * gap_s, last_end.2, '') AS follows
+    FROM
+    (
+      SELECT
+        *, at_end, if(at_end, end_ts, begin_ts + toIntervalSecond(stamp_s)) AS at_ts,
+        max(if(at_end AND ended AND elapsed_s > stamp_s, (end_ts, job), (toDateTime64(0, 3, 'UTC'), '')))
+          OVER (PARTITION BY system ORDER BY at_ts, at_end DESC ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS last_end
+      FROM whole
+      ARRAY JOIN [true, false] AS at_end
+    )
+    WHERE NOT at_end
   ),
   chained AS
   (
     -- back from the job that ended last: each job of the chain names the one before it
-    SELECT system, arrayReverse(arrayFold(
-      (chain, at) -> if(chain.1 IN ('', at.1), (at.2, arrayPushBack(chain.2, at.1)), chain),
-      arrayMap(at -> (at.2, at.3), arrayReverseSort(groupArray((end_ts, job, follows)))),
-      ('', CAST([], 'Array(String)'))
-    ).2) AS chain
+    SELECT
+      system, arrayMap(at -> (at.2, at.3), arrayReverseSort(groupArray((end_ts, job, follows)))) AS jobs,
+      arrayReverse(arrayFold(
+        (found, at) -> if(found.1 = at.1, (at.2, arrayPushBack(found.2, at.1)), found),
+        jobs, (jobs[1].1, CAST([], 'Array(String)'))
+      ).2) AS chain
     FROM linked
     WHERE began AND ended AND elapsed_s > stamp_s
     GROUP BY system
@@ -1082,4 +1095,4 @@ SELECT
   nullIf(indexOf(c.chain, l.job), 0) AS chain_place
 FROM linked AS l
 LEFT JOIN chained AS c ON c.system = l.system
-COMMENT 'Batch jobs of IBM i, batch_job_within(since = ..., until = ...): begin, end, and the parts of their elapsed time by the wait buckets of the first thread, seconds. began, ended: within the period. disk_s contains disk_queueing_s where that is null, since the disks have no service and wait times; all parts are null where no waits of the job are known. follows: the job that ended last, at most a minute before this one began. chain_place: place in the chain that ends with the last job of the period, from 1; null outside of it.';
+COMMENT 'Batch jobs of IBM i, batch_job_within(since = ..., until = ..., systems = [...], empty for all): begin, end, and the parts of their elapsed time by the wait buckets of the first thread, seconds. began, ended: within the period. disk_s contains disk_queueing_s where that is null, since the disks have no service and wait times; all parts are null where no waits of the job are known. follows: the job that ended last, at most a minute before this one began. chain_place: place in the chain that ends with the last job of the period, from 1; null outside of it.';

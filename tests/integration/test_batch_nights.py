@@ -62,8 +62,13 @@ def read(client: ClickHouse) -> dict[str, BatchJob]:
 
 
 def test_jobs_by_hand(client: ClickHouse) -> None:
-    """FIRST runs from 20:05 to 20:13:20, SECOND from 20:13:50 to 20:14:30; LATER begins two minutes after that."""
+    """FIRST runs from 20:05 to 20:13:20, SECOND from 20:13:50 to 20:14:30; LATER begins two minutes after that.
+
+    EARLY ends at 20:01, four minutes before FIRST begins: it is in no chain.
+    """
     rows = [
+        job(10, "EARLY", "started_and_ended", interval_s=60.0),
+        *waited(10, "EARLY", cpu=30),
         job(10, "FIRST", "started"),
         *waited(10, "FIRST", cpu=200, disk=100),
         job(20, "FIRST", "ended", interval_s=200.0),
@@ -80,7 +85,7 @@ def test_jobs_by_hand(client: ClickHouse) -> None:
     for table in ("job", "wait", "disk"):
         insert(client, table, *({**row, "seq": seq} for seq, (of, row) in enumerate(rows) if of == table))
     found = read(client)
-    assert sorted(found) == ["FIRST", "LATER", "SECOND", "SERVER"]
+    assert sorted(found) == ["EARLY", "FIRST", "LATER", "SECOND", "SERVER"]
     first = found["FIRST"]
     assert (first.begin_ts, first.end_ts) == (BEGIN + 300 * SECOND, BEGIN + 800 * SECOND)
     # of 100 s for reads a quarter is spent in the queue of the disks
@@ -92,7 +97,8 @@ def test_jobs_by_hand(client: ClickHouse) -> None:
     assert (found["LATER"].ended, found["SERVER"].began, found["SERVER"].explained_s) == (False, False, None)
     answers = {row["job"]: row for row in run_stored(client, queries()["batch_night"], ["SYSA"])}
     places = {name.rpartition("/")[2]: (row["chain_place"], row["cut_off"]) for name, row in answers.items()}
-    assert places == {"FIRST": (1, ""), "SECOND": (2, ""), "LATER": (None, "still running")}
+    others = {"EARLY": (None, ""), "LATER": (None, "still running")}
+    assert places == {"FIRST": (1, ""), "SECOND": (2, ""), **others}
 
 
 def test_the_files_of_a_simulated_night_have_its_jobs_and_its_chain(tmp_path: Path) -> None:
