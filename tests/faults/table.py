@@ -51,7 +51,16 @@ def write(results: Mapping[str, Any], *, whole: bool) -> None:
     if not whole:
         before = json.loads(RESULTS.read_text())
         results = {**results, **{name: {**before[name], **results[name]} for name in ("costs", "tests")}}
-    RESULTS.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
+    RESULTS.write_text(_text(results))
+
+
+def _text(results: Mapping[str, Any]) -> str:
+    """Return the results as JSON with a line for each fault and for each test."""
+    parts = [f'"{name}": {json.dumps(results[name])}' for name in ("machine", "run")]
+    for name in ("costs", "tests"):
+        entries = (f"  {json.dumps(key)}: {json.dumps(of)}" for key, of in sorted(results[name].items()))
+        parts.append(f'"{name}": {{\n' + ",\n".join(entries) + "\n}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def table(entries: Sequence[Fault], results: Mapping[str, Any]) -> str:

@@ -13,7 +13,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from typing import IO, Any
 
 import httpx
@@ -27,7 +27,6 @@ from counterflow.collectors.agent.publish import publish_files
 from counterflow.pipelines.landing.rollups import refresh
 from counterflow.schemas.definition import Dataset, datasets, published, topics
 from counterflow.schemas.migrations import migrate
-from counterflow.stack import supervision
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.support.frames import frame
@@ -45,7 +44,7 @@ def line(kafka: StackSettings, clickhouse: StackSettings) -> StackSettings:
     create_topics(kafka, topics())
     with admin(clickhouse) as client:
         migrate(client)
-    with start(kafka, "--until-caught-up", log=subprocess.DEVNULL) as process:
+    with running(kafka, "--until-caught-up") as process:
         process.wait(PATIENCE_S)  # its exit code is of no interest: records that other tests made wrong may stop it
     return kafka
 
@@ -99,25 +98,31 @@ def framed(*rows: dict[str, object], dataset: str = "disk") -> bytes:
 
 
 def start(
-    line: StackSettings, *options: str, url: str | None = None, log: int | IO[str] = subprocess.PIPE, **environment: str
+    line: StackSettings, *options: str, url: str | None = None, log: int | IO[str] = subprocess.DEVNULL
 ) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "counterflow", "dev", "land", "--clickhouse-url", url or line.clickhouse_url, *options],
-        stderr=log, text=True, env={**os.environ, **line.environment, **environment},
+        stderr=log, text=True, env={**os.environ, **line.environment},
     )  # fmt: skip
 
 
 def land(line: StackSettings, *options: str, url: str | None = None) -> str:
     """Land what Kafka holds; return the log."""
-    with start(line, "--until-caught-up", *options, url=url) as process:
-        _, log = process.communicate(timeout=PATIENCE_S)
-    assert process.returncode == 0, log
-    return log
+    with running(line, "--until-caught-up", *options, url=url) as process:
+        assert process.wait(PATIENCE_S) == 0
+    return logged(line)
+
+
+def logged(line: StackSettings) -> str:
+    """Return the log of the last lander that `running` started."""
+    return (line.home / "land.log").read_text()
 
 
 @contextmanager
 def running(line: StackSettings, *options: str, url: str | None = None) -> Iterator[subprocess.Popen[str]]:
+    """Run a lander until the block ends, whatever happens in it."""
     log = line.home / "land.log"
+    log.unlink(missing_ok=True)  # one that still runs keeps its own
     with log.open("w") as out:
         process = start(line, *options, url=url, log=out)
     try:
@@ -127,7 +132,7 @@ def running(line: StackSettings, *options: str, url: str | None = None) -> Itera
         raise
     finally:
         process.kill()
-        process.wait()
+        process.wait(PATIENCE_S)
 
 
 def answer(line: StackSettings, sql: str, agent: str) -> dict[str, Any]:
@@ -221,8 +226,6 @@ class _Forward(http.server.BaseHTTPRequestHandler):
         status, text = (reply[0].status_code, reply[0].content) if reply else (503, b"")
         self.send_response(status)
         self.send_header("Content-Length", str(len(text)))
-        if reply and (code := reply[0].headers.get("X-ClickHouse-Exception-Code")):
-            self.send_header("X-ClickHouse-Exception-Code", code)
         self.end_headers()
         self.wfile.write(text)
 
@@ -256,9 +259,7 @@ def test_killed_or_failed_at_each_step(line: StackSettings, agent: str, moment: 
 
     with gate(line, on_insert) as before_engine:
         for _ in range(30):
-            process = start(
-                line, "--batch-messages", "300", "--until-caught-up", url=before_engine.url, log=subprocess.DEVNULL
-            )
+            process = start(line, "--batch-messages", "300", "--until-caught-up", url=before_engine.url)
             if process.wait(PATIENCE_S) == 0:
                 break
     assert process
@@ -266,53 +267,6 @@ def test_killed_or_failed_at_each_step(line: StackSettings, agent: str, moment: 
     assert_landed(line, agent, 1_500)
     # where another insert was under way, its rows may be there without their offsets
     assert repeated(line, agent) > 0 or "after the insert" not in moment
-
-
-def test_killed_while_reading_is_paused(line: StackSettings, agent: str) -> None:
-    """Inserts fail, so the lander pauses its partitions. Kafka is frozen before it is killed: it gives them away."""
-    away = threading.Event()
-
-    def on_insert(_: int, forward: Callable[[], None]) -> None:
-        if away.is_set():
-            raise ConnectionAbortedError
-        forward()
-
-    [port] = free_ports(1)
-    health = f"http://127.0.0.1:{port}/healthz"
-
-    def healthy() -> bool:
-        with suppress(httpx.TransportError):
-            return httpx.get(health, trust_env=False).text == "ok\n"
-        return False
-
-    def failing() -> bool:
-        return "inserts in a row failed" in httpx.get(health, trust_env=False).text
-
-    def again() -> bool:
-        return supervision.states(line)["kafka"].pid not in (0, killed)
-
-    with (
-        gate(line, on_insert) as before_engine,
-        running(line, "--metrics-port", str(port), url=before_engine.url) as process,
-    ):
-        publish(line, agent, records(agent, 0, 1_000))
-        until(lambda: rows_of(line, agent) == 1_000, "rows land")
-        away.set()
-        publish(line, agent, records(agent, 1_000, 3_000))
-        until(failing, "inserts fail")
-        killed = supervision.states(line)["kafka"].pid
-        os.kill(killed, signal.SIGSTOP)
-        time.sleep(15)  # longer than a session of the group
-        os.kill(killed, signal.SIGKILL)
-        until(again, "Kafka is back")
-        away.clear()
-        until(lambda: rows_of(line, agent) == 3_000, "everything landed")
-        assert process.poll() is None, "it did so without a restart"
-        assert (line.home / "land.log").read_text().count('"assigned"') == 2
-        until(healthy, "nothing is wrong")
-        publish(line, agent, records(agent, 3_000, 3_500))
-        until(lambda: rows_of(line, agent) == 3_500, "more lands")
-    assert_landed(line, agent, 3_500)
 
 
 def test_a_file_that_is_published_again_counts_once(line: StackSettings, agent: str) -> None:
@@ -383,19 +337,18 @@ def test_refused_rows_become_dead_letters_and_the_rest_lands(line: StackSettings
     assert '"refused"' in log
 
 
-@pytest.mark.parametrize("wrong", [{"ts": "1999-12-31T00:00:00Z"}, {"n": "many"}])
-def test_a_refused_result_is_a_dead_letter(line: StackSettings, agent: str, wrong: dict[str, Any]) -> None:
+def test_a_refused_result_is_a_dead_letter(line: StackSettings, agent: str) -> None:
     results = [dataset for dataset in datasets().values() if dataset.role == "result"]
     for dataset in results:
         row = row_of(dataset, agent)
-        for one in ({**row, **wrong}, row):
-            publish(line, agent, [orjson.dumps(one)], topic=dataset.topic)
+        for one in ({**row, "ts": "1999-12-31T00:00:00Z"}, {**row, "n": "many"}, row):
+            publish(line, agent, [orjson.dumps(one)], topic=dataset.topic)  # some have one partition
     land(line)
     for dataset in results:
         sql = f"SELECT count() AS n FROM counterflow.{dataset.dataset} WHERE system = {{agent:String}}"
         assert answer(line, sql, agent)["n"] == 1, dataset.dataset
     letters = "SELECT count() AS n FROM counterflow.deadletter WHERE system = {agent:String}"
-    assert answer(line, letters, agent)["n"] == len(results)
+    assert answer(line, letters, agent)["n"] == 2 * len(results)
 
 
 def test_one_bad_row_of_a_frame_costs_one_row(line: StackSettings, agent: str) -> None:
@@ -415,29 +368,7 @@ def test_one_bad_row_of_a_frame_costs_one_row(line: StackSettings, agent: str) -
     assert orjson.loads(letters[0]["payload"]) == frame("disk", [rows[5]])
 
 
-def test_killed_while_a_frame_is_halved(line: StackSettings, agent: str) -> None:
-    rows = disks(agent, 200)
-    rows[77] |= {"reads": "many"}
-    publish(line, agent, [framed(*rows)])
-    process: subprocess.Popen[str] | None = None
-
-    def on_insert(number: int, forward: Callable[[], None]) -> None:
-        forward()
-        if number in (3, 8) and process:
-            process.kill()
-            raise ConnectionAbortedError
-
-    with gate(line, on_insert) as before_engine:
-        for _ in range(30):
-            process = start(line, "--until-caught-up", url=before_engine.url, log=subprocess.DEVNULL)
-            if process.wait(PATIENCE_S) == 0:
-                break
-    assert process
-    assert process.returncode == 0
-    assert_landed(line, agent, 200, sum(range(200)) - 77, 1)
-
-
-@pytest.mark.parametrize("rows", [3, 1_000_000, 0])
+@pytest.mark.parametrize("rows", [3, 0])
 def test_a_malformed_frame_is_kept_whole_and_accounts_for_its_rows(line: StackSettings, agent: str, rows: int) -> None:
     """A frame whose columns differ in length stays out of the tables; a plausible number of rows is counted."""
     whole = frame("disk", disks(agent, 3))
@@ -530,7 +461,7 @@ def test_every_dataset_lands_in_its_table(line: StackSettings, agent: str) -> No
 
 
 def test_sigterm_ends_the_insert_and_exits_0(line: StackSettings, agent: str) -> None:
-    publish(line, agent, records(agent, 0, 3_000))
+    publish(line, agent, records(agent, 0, 1_000))
     begun, released = threading.Event(), threading.Event()
 
     def on_insert(number: int, forward: Callable[[], None]) -> None:
@@ -551,18 +482,18 @@ def test_sigterm_ends_the_insert_and_exits_0(line: StackSettings, agent: str) ->
     assert under_way in (1, 2)
     assert rows_of(line, agent) == 100 * under_way
     land(line)
-    assert_landed(line, agent, 3_000)
+    assert_landed(line, agent, 1_000)
     assert repeated(line, agent) == 0, "its offsets were committed at the end"
 
 
 def test_the_newest_of_a_name_has_the_work(line: StackSettings, agent: str) -> None:
-    with start(line) as first:
+    with running(line) as first, (line.home / "land.log").open() as of_first:
         publish(line, agent, records(agent, 0, 100))
         until(lambda: rows_of(line, agent) == 100, "the first lands")
         publish(line, agent, records(agent, 100, 200))
         land(line)
-        _, log = first.communicate(timeout=PATIENCE_S)
-    assert first.returncode == 1
+        assert first.wait(PATIENCE_S) == 1
+        log = of_first.read()
     assert "error: fenced: another lander started with the id" in log
     assert "Traceback" not in log
     assert_landed(line, agent, 200)
@@ -589,27 +520,26 @@ def test_metrics_report_what_landed_and_no_secret(line: StackSettings, agent: st
 
 def test_work_moves_between_landers(line: StackSettings, agent: str) -> None:
     with running(line, "--batch-messages", "200"):
-        publish(line, agent, records(agent, 0, 4_000))
+        publish(line, agent, records(agent, 0, 2_000))
         until(lambda: rows_of(line, agent) > 0, "the first lands")
         with running(line, "--instance-id", "another", "--batch-messages", "200") as second:
-            publish(line, agent, records(agent, 4_000, 8_000))
-            until(lambda: rows_of(line, agent) >= 8_000, "both land")
+            publish(line, agent, records(agent, 2_000, 4_000))
+            until(lambda: rows_of(line, agent) >= 4_000, "both land")
             second.send_signal(signal.SIGTERM)
             assert second.wait(PATIENCE_S) == 0
-    assert_landed(line, agent, 8_000)
+    assert_landed(line, agent, 4_000)
 
 
 def test_landing_of_a_topic_is_paused_when_too_much_is_refused(line: StackSettings, agent: str) -> None:
     good = records(agent, 0, 2_000)
-    publish(line, agent, [*[b"?"] * 24_000, *good[:1_000]])
+    publish(line, agent, [*[b"?"] * 15_000, *good[:1_000]])
     [port] = free_ports(1)
     another = f"{agent}-other"
     envelope = {name: value for name, value in record(another, 1).items() if name in datasets()["disk"].all_columns}
     own = datasets()["disk"].columns
     counted = {name: value for name, value in envelope.items() if name not in own}
     other = framed({**counted, "counted": "disk", "row_count": 1}, dataset="manifest")
-    with start(line, "--metrics-port", str(port)) as process, ExitStack() as cleanup:
-        cleanup.callback(process.kill)  # in case an assertion failed: the block waits for its end
+    with running(line, "--metrics-port", str(port)) as process:
         metrics = f"http://127.0.0.1:{port}/metrics"
 
         def paused() -> bool:
@@ -625,8 +555,8 @@ def test_landing_of_a_topic_is_paused_when_too_much_is_refused(line: StackSettin
         publish(line, another, [other], topic="counterflow.manifest.v2")
         until(lambda: rows_of(line, another, "manifest") == 1, "other topics land")
         process.send_signal(signal.SIGTERM)
-        _, log = process.communicate(timeout=PATIENCE_S)
-    assert process.returncode == 1
+        assert process.wait(PATIENCE_S) == 1
+    log = logged(line)
     assert f"error: landing stopped, too many messages were rejected: {TOPIC} (" in log
     assert "not_json" in log
     assert "hint: fix the cause" in log
@@ -635,4 +565,4 @@ def test_landing_of_a_topic_is_paused_when_too_much_is_refused(line: StackSettin
     assert answer(line, letters, agent)["n"] > 5_000
     land(line, "--most-refused", "100")
     assert_landed(line, agent, 2_000)
-    assert answer(line, letters, agent)["n"] >= 24_000
+    assert answer(line, letters, agent)["n"] >= 15_000
