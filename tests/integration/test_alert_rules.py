@@ -217,7 +217,6 @@ def test_what_operators_look_at_is_judged_by_its_newest_sample(client: ClickHous
         none = thing.replace(" 0A", " *NONE")
         sampled("ended", before, section, thing, name, value=value)
         sampled("ended", newest, section, none, name, value=0)
-        sampled(ODD, before, section, none, name, value=0)
         sampled(ODD, newest, section, thing, name, value=value)
     sampled(ODD, newest, "MESSAGE_QUEUE_INFO", "QSYS/QSYSOPR 0B", "AGE", value=60)
     text = "(C 'G' \"R\")"
