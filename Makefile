@@ -12,7 +12,7 @@ RUN := .venv/bin/python -m
 
 export PATH := $(PATH):$(abspath $(HOME_DIR))/nmon/usr/bin:$(abspath $(HOME_DIR))/openssl/usr/bin:$(abspath $(HOME_DIR))/prometheus/usr/bin:$(abspath $(HOME_DIR))/node_exporter/usr/bin:$(abspath $(HOME_DIR))/chromium/usr/lib/chromium
 
-.PHONY: help setup nmon openssl openssh prometheus node_exporter chromium chart helm images compose-test release demo screenshots test bare-test faults fuzz audit sbom lint golden bench soak up down status
+.PHONY: help setup nmon openssl openssh prometheus node_exporter chromium chart helm images compose-test release demo screenshots test bare-test faults fuzz audit sbom lint golden package bench soak up down status
 
 help: ## this list
 	@sed -n 's/^\([a-z -]*\):.*## /  make \1\t/p' Makefile | expand -t 20
@@ -83,7 +83,7 @@ $(abspath $(HOME_DIR))/go/go/bin/go: | $(UV)
 
 CHART_TOOLS := $(HOME_DIR)/tools
 $(CHART_TOOLS)/.built: helm/tools/go.mod helm/tools/go.sum | $(GO)
-	@echo "building Helm, helm-unittest, kubeconform and Compose's loader once: minutes" && cd helm/tools && \
+	@echo "building Helm, helm-unittest, kubeconform, nfpm and Compose's loader once: minutes" && cd helm/tools && \
 	  GOFLAGS=-mod=readonly GOBIN=$(abspath $(CHART_TOOLS)) $(GO) install tool
 	@mv $(CHART_TOOLS)/cmd $(CHART_TOOLS)/compose && touch $@
 
@@ -132,6 +132,10 @@ release: setup sbom chart $(CHART_TOOLS)/.built ## wheel, source, charts, SBOM, 
 	    docker save $$(grep : $(IMAGES)) --output $(RELEASE)/images-$(VERSION).tar; \
 	  else echo "without images: docker, which builds them, does not answer" >&2; fi
 	@cd $(RELEASE) && find . -type f ! -name SHA256SUMS | sort | xargs sha256sum > SHA256SUMS && cat SHA256SUMS
+
+PACKAGES ?= $(HOME_DIR)/packages
+package: setup $(CHART_TOOLS)/.built ## the agent as .deb and .rpm, for the architecture and the Python of this machine: to .counterflow/packages, or PACKAGES=<folder>
+	@sh packaging/build.sh $(UV) $(abspath $(CHART_TOOLS))/nfpm $(PACKAGES)
 
 compose-test: setup ## the images and compose.yaml, with the demo's input and each container killed once; skipped, with the reason, without docker
 	@$(RUN) pytest tests/compose/compose_line.py $(ARGS)

@@ -11,7 +11,6 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
-import httpx
 import yaml
 from pydantic import (
     AfterValidator,
@@ -32,7 +31,7 @@ from counterflow.base.strict import Strict
 from counterflow.collectors.formats import formats
 from counterflow.collectors.formats.ibmi_tables.description import description, tables
 from counterflow.collectors.sources.http.reports import REPORTS
-from counterflow.collectors.sources.http.session import Bearer
+from counterflow.collectors.sources.http.session import Auth, bearer
 from counterflow.collectors.sources.http.session import Target as HttpTarget
 from counterflow.collectors.sources.sql.drivers import DRIVERS, Target
 from counterflow.collectors.sources.sql.packs import SYSTEM_NAME, PackError, is_path, names
@@ -74,6 +73,8 @@ def _driver(value: str) -> str:
 
 
 def _url(value: str) -> str:
+    import httpx
+
     try:
         url = httpx.URL(value)
         extra = url.userinfo or url.query or url.fragment
@@ -322,8 +323,8 @@ class ScrapeConnection(HttpConnection):
     def secret(self) -> Secret | None:
         return self.token or self.password
 
-    def auth(self, password: str) -> httpx.Auth | None:
-        return Bearer(password) if self.token else super().auth(password)
+    def auth(self, password: str) -> Auth | None:
+        return bearer(password) if self.token else super().auth(password)
 
 
 class OpenMetricsSource(_Polled):

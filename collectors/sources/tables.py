@@ -16,8 +16,6 @@ from contextlib import suppress
 from datetime import date, datetime, timedelta
 from typing import Any, BinaryIO, NamedTuple, cast
 
-from python_calamine import CalamineError, CalamineWorkbook
-
 from counterflow.collectors.formats import recognise
 from counterflow.collectors.text.codepages import ebcdic_codec, from_ebcdic, is_ebcdic
 
@@ -63,6 +61,8 @@ def sheets(stream: BinaryIO) -> list[Sheet]:
     ------
     ValueError : it is a document of another kind, damaged, or encrypted.
     """
+    from python_calamine import CalamineError, CalamineWorkbook  # of few files: an agent that meets none does without
+
     try:
         book = CalamineWorkbook.from_filelike(stream)
         found = [(name, book.get_sheet_by_name(name)) for name in book.sheet_names]

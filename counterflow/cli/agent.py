@@ -43,6 +43,34 @@ def run(config: Path, agent_id: str | None) -> None:
     runner.run(settings.files, settings.poll_s)
 
 
+_PATH = click.Path(path_type=Path)
+
+
+@command.command()
+@click.option("--config", default="/etc/counterflow/agent.yaml", show_default=True, type=_PATH, help="The agent's.")
+@click.option("--program", type=_PATH, help="The `counterflow` that the unit runs; default: this one.")
+@click.option("--to", default="/etc/systemd/system", show_default=True, type=_PATH, help="Folder of the unit.")
+@click.option("--print", "as_text", is_flag=True, help="Print the unit and write nothing.")
+def install(config: Path, program: Path | None, to: Path, as_text: bool) -> None:
+    """Write the unit by which systemd runs the agent, as a user of its own without rights.
+
+    Exit status 1: there is another unit of this name, which stays as it is.
+    """
+    import sys
+
+    from counterflow.collectors.agent import service
+
+    text = service.unit(program or Path(sys.argv[0]).absolute(), config)
+    if as_text:
+        click.echo(text, nl=False)
+        return
+    file = to / service.UNIT
+    is_new = service.install(text, file)
+    click.echo(f"{file}: {'written' if is_new else 'is there already'}")
+    click.echo(f"next: mkdir -p -m 700 {config.parent}/secrets; counterflow agent check {config};")
+    click.echo(f"      systemctl daemon-reload; systemctl enable --now {service.UNIT}")
+
+
 @command.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")

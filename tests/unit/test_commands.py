@@ -62,6 +62,7 @@ def test_the_nearest_command_or_option_is_suggested_for_a_misspelt_one(typed: li
 
 
 WITHOUT_JSON = {
+    "agent install": "prints a unit of systemd, or where it wrote it",
     "agent run": "runs until it is stopped; its log is JSON, its figures are metrics",
     "dev land": "runs until it is stopped; its log is JSON, its figures are metrics",
     "dev part": "is started by the supervisor, and runs until it is stopped",
@@ -115,7 +116,7 @@ def test_every_period_and_system_is_named_alike() -> None:
             assert isinstance(parameter.type, Time) or parameter.name not in ("begin", "end"), path
 
 
-COPY_TO = {"dev dashboards build", "fetch", "jobs render"}
+COPY_TO = {"agent install", "dev dashboards build", "fetch", "jobs render"}
 """Commands whose `--to` is the folder that they write to."""
 
 

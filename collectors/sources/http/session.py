@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import ssl
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-import httpx
 from pydantic import Field
 
 from counterflow.base.errors import CounterflowError
@@ -15,26 +15,32 @@ from counterflow.base.kafka import Rooted
 from counterflow.base.strict import Strict
 from counterflow.collectors.sources.polling.session import ErrorKind, Password, SessionError
 
+if TYPE_CHECKING:  # an agent that queries nobody over HTTP does without httpx: 3 MB
+    import httpx
+
 LONGEST_ANSWER = 64 * 2**20
 TIMEOUT_S, CONNECT_S = 60.0, 10.0
 """Longest time of an answer, to its last byte, and of a connect, unless the source states a shorter one."""
 
-_REFUSED, _ABSENT, _LATER = 401, (403, 404, 406), (408, 429)
+_OK, _REFUSED, _ABSENT, _LATER = 200, 401, (403, 404, 406), (408, 429)
 
 for _name in ("httpx", "httpcore"):  # the latter logs headers, and the password is in one
     logging.getLogger(_name).addHandler(logging.NullHandler())
     logging.getLogger(_name).propagate = False
 
 
-class Bearer(httpx.Auth):
-    """Sends a token (RFC 6750)."""
+Auth = tuple[str, str] | Callable[["httpx.Request"], "httpx.Request"]
+"""What httpx takes: user and password, or what changes a request."""
 
-    def __init__(self, token: str) -> None:
-        self._token = token
 
-    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
-        request.headers["Authorization"] = f"Bearer {self._token}"
-        yield request
+def bearer(token: str) -> Auth:
+    """Return what sends a token (RFC 6750)."""
+
+    def send(request: httpx.Request) -> httpx.Request:
+        request.headers["Authorization"] = f"Bearer {token}"
+        return request
+
+    return send
 
 
 class Target(Strict):
@@ -55,14 +61,18 @@ class Target(Strict):
     @property
     def origin(self) -> str:
         """Scheme, host and port."""
+        import httpx
+
         return str(httpx.URL(self.url).copy_with(raw_path=b"/"))
 
     @property
     def path(self) -> str:
+        import httpx
+
         return httpx.URL(self.url).path
 
-    def auth(self, password: str) -> httpx.Auth | None:
-        return httpx.BasicAuth(self.user, password) if self.user else None
+    def auth(self, password: str) -> Auth | None:
+        return (self.user, password) if self.user else None
 
     @property
     def trust(self) -> ssl.SSLContext:
@@ -114,6 +124,8 @@ class HttpSession:
         ------
         SessionError : LOST or REFUSED.
         """
+        import httpx
+
         if self._client is not None:
             return
         offered = self._password.offer()
@@ -161,6 +173,8 @@ class HttpSession:
         ------
         SessionError : of every kind; the connection is closed for LOST and REFUSED.
         """
+        import httpx
+
         try:
             return self._get(path, parameters)
         except httpx.HTTPError as error:
@@ -185,7 +199,7 @@ class HttpSession:
                 raise SessionError(ErrorKind.ABSENT, failure)
             if status >= 500 or status in _LATER:
                 raise SessionError(ErrorKind.LOST, failure)
-            if status != httpx.codes.OK:
+            if status != _OK:
                 raise SessionError(ErrorKind.FAILED, failure)
             self._password.accepted()
             kind = response.headers.get("Content-Type", "").split(";")[0].strip().lower()

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 
-import httpx
 import structlog
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -40,6 +39,8 @@ class Verdicts:
         return system in self._raised
 
     def _look(self) -> set[str]:
+        import httpx
+
         try:
             response = httpx.get(self._url, timeout=_TIMEOUT_S, trust_env=False).raise_for_status()
             found = raised(response.text, time.time())

@@ -1,0 +1,104 @@
+"""The packages of the agent: built, unpacked, checked by systemd, and an agent from them with a real broker."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+import yaml
+
+from counterflow.stack.settings import StackSettings
+from tests.support.agents import AgentProcess, committed, published
+from tests.support.chart import program
+from tests.support.recordings import RECORDINGS
+from tests.support.waiting import until
+
+REPOSITORY = Path(__file__).parents[2]
+RECORDING = RECORDINGS / "linux_16n_plain.nmon"
+UNIT = "usr/lib/systemd/system/counterflow-agent.service"
+
+MOST_MB, MOST_CPU_PCT = 80, 1.0
+"""What an agent of a host may take: resident memory, and of a core while a snapshot comes every 15 s: docs/agent.md."""
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with both packages, and the .deb unpacked in `root`."""
+    folder = tmp_path_factory.mktemp("packages")
+    uv = os.environ.get("UV") or shutil.which("uv") or REPOSITORY / ".counterflow/uv/bin/uv"
+    subprocess.run([REPOSITORY / "packaging/build.sh", uv, program("nfpm"), folder], check=True)
+    (deb,) = folder.glob("*.deb")
+    subprocess.run(["dpkg-deb", "--extract", deb, folder / "root"], check=True)
+    return folder
+
+
+def test_the_deb_has_program_unit_and_a_closed_folder_for_secrets(packages: Path) -> None:
+    (deb,) = packages.glob("*.deb")
+    listed = subprocess.run(["dpkg-deb", "--contents", deb], check=True, capture_output=True, text=True).stdout
+    modes = {words[5]: (words[0], words[1]) for line in listed.splitlines() if (words := line.split())}
+    assert modes["./opt/counterflow/bin/counterflow"] == ("-rwxr-xr-x", "root/root")
+    assert modes[f"./{UNIT}"] == ("-rw-r--r--", "root/root")
+    assert modes["./etc/counterflow/secrets/"] == ("drwx------", "root/root")
+    assert "./usr/bin/counterflow" in modes
+    field = subprocess.run(["dpkg-deb", "--field", deb, "Depends"], check=True, capture_output=True, text=True).stdout
+    assert field.startswith("python3.")
+
+
+def test_the_rpm_is_built_beside_it(packages: Path) -> None:
+    (rpm,) = packages.glob("*.rpm")
+    assert rpm.read_bytes()[:4] == bytes.fromhex("edabeedb")  # the lead of every rpm
+
+
+def test_systemd_accepts_the_unit_and_finds_it_confined(packages: Path, tmp_path: Path) -> None:
+    if not shutil.which("systemd-analyze"):
+        pytest.skip("systemd-analyze is not on PATH")
+    text = (packages / "root" / UNIT).read_text()
+    assert "ExecStart=/opt/counterflow/bin/counterflow agent run --config /etc/counterflow/agent.yaml\n" in text
+    unit = tmp_path / Path(UNIT).name
+    unit.write_text(text.replace("=/opt/", f"={packages / 'root'}/opt/"))  # where the program is now
+    verified = subprocess.run(["systemd-analyze", "verify", unit], capture_output=True, text=True, check=False)
+    assert (verified.returncode, verified.stderr) == (0, "")
+    judged = ["systemd-analyze", "security", "--offline=yes", "--threshold=20", unit]  # 2.0 of 10, which is unconfined
+    assert subprocess.run(judged, capture_output=True, check=False).returncode == 0
+
+
+def test_an_agent_from_the_deb_publishes_a_recording_within_its_limits(
+    packages: Path, broker: StackSettings, tmp_path: Path
+) -> None:
+    text = RECORDING.read_text()
+    begin = text.index("ZZZZ,T0002")
+    live = tmp_path / "live.nmon"
+    live.write_text(text[:begin])
+    snapshots = ["ZZZZ" + part for part in text[begin:].split("ZZZZ")[1:]]
+    config = {"agent_id": "of-the-package", "kafka": broker.kafka("agent").described, "sources": [
+        {"name": "nmon", "paths": [str(tmp_path / "*.nmon")], "zone": "UTC"}
+    ]}  # fmt: skip
+    (tmp_path / "agent.yaml").write_text(yaml.safe_dump(config))
+    launcher = str(packages / "root/opt/counterflow/bin/counterflow")
+    with AgentProcess([launcher, "agent", "run", "--config", str(tmp_path / "agent.yaml")], tmp_path / "log") as agent:
+        until(_is_read("of-the-package", live, broker), tmp_path / "log")
+        process = psutil.Process(agent.process.pid)
+        began, busy_s = time.monotonic(), sum(process.cpu_times()[:2])
+        for snapshot in snapshots[:4]:
+            with live.open("a") as out:
+                out.write(snapshot)
+            time.sleep(15)
+        until(_is_read("of-the-package", live, broker), tmp_path / "log")
+        cpu_pct = 100 * (sum(process.cpu_times()[:2]) - busy_s) / (time.monotonic() - began)
+        resident_mb = process.memory_info().rss / 2**20
+        agent.stop()
+    print(f"resident {resident_mb:.1f} MiB, {cpu_pct:.2f} % of a core")
+    rows = published(broker, "of-the-package")
+    assert len({row["ts"] for row in rows if row["dataset"] == "system_cpu"}) == 5
+    assert resident_mb < MOST_MB
+    assert cpu_pct < MOST_CPU_PCT
+
+
+def _is_read(name: str, file: Path, broker: StackSettings) -> Callable[[], bool]:
+    return lambda: any(c.size == file.stat().st_size for c in committed(broker, name).files.values())
