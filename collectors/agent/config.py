@@ -194,6 +194,12 @@ class SqlSource(_Polled):
                         mistakes[place] = f"queries {table}, as `{queried_by[table]}` does; each table is queried once"
             except (PackError, PydanticCustomError) as error:
                 mistakes[place] = str(error)
+        if not mistakes:
+            mistakes = {
+                place: "needs a source of its own, since its queries would delay those of the other packs"
+                for place, name in enumerate(chosen)
+                if len(chosen) > 1 and load_pack(name).alone
+            }
         raise_all(mistakes)
         return chosen
 

@@ -60,7 +60,7 @@ def live(interval_s: int, seconds: int | None, *, keep: bool) -> None:
         agent = {"agent_id": f"live-{name}", "kafka": settings.kafka("agent").described, "sources": [source]}
         config.write_text(yaml.safe_dump(agent, sort_keys=False))
         cleanup.enter_context(_recorder(nmon, recording, interval_s))
-        cleanup.enter_context(_agent(config, log))
+        cleanup.enter_context(running_agent(config, log))
         client = settings.clickhouse("reader")
         cleanup.enter_context(client)
         out.print(f"recording {recording}, Ctrl-C stops")
@@ -98,7 +98,8 @@ def _recorder(nmon: str, recording: Path, interval: int) -> Iterator[None]:
 
 
 @contextmanager
-def _agent(config: Path, log: Path) -> Iterator[None]:
+def running_agent(config: Path, log: Path) -> Iterator[None]:
+    """Run an agent in a process of its own, which stops at its last commit when the block ends."""
     with log.open("ab") as out:
         arguments = [sys.executable, "-m", "counterflow", "agent", "run", "--config", str(config)]
         process = subprocess.Popen(arguments, stdout=out, stderr=out, start_new_session=True)

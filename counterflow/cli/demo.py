@@ -19,6 +19,7 @@ from rich.console import Console
 import counterflow
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
+from counterflow.cli._scraped import PROGRAM, Scraped, scrape
 from counterflow.cli._stories import GENERATED, STORIES, Simulated, links, report, simulate_stories
 from counterflow.cli._table import console, table
 from counterflow.cli._times import TIME
@@ -70,7 +71,8 @@ def command(
     """Send recordings and simulated stories through the whole line.
 
     Brings a stack up, prints the answers, and stops everything. The stories end now, so that boards show them when
-    opened; the last lines link to each, with its time. With --live, nmon records this machine until Ctrl-C.
+    opened; the last lines link to each, with its time. A node_exporter on PATH is scraped, too. With --live, nmon
+    records this machine until Ctrl-C.
 
     Exit status 1: a record was lost, or a result is incomplete.
     """
@@ -156,6 +158,8 @@ def _run(
             answers = [
                 (queries()[name], run_stored(client, queries()[name], whose)) for name, whose in questions.items()
             ]
+        with _phase("scrape", seconds), out.status("scraping node_exporter"):
+            scraped = scrape(settings, client, f"{agent_id}-scrape")
         with _phase("report", seconds), out.status("writing the report"):
             written = write(report(client, stories), settings.home / "demo", pictures=False)
     out.print()
@@ -173,6 +177,7 @@ def _run(
     for query, rows in answers:
         out.print(table(rows, title=query.question + ("  (generated)" if query.name in of_stories else "")))
         out.print()
+    _show_scraped(out, scraped)
     if pending:
         out.print(f"[red]{pending} intervals have no complete result[/red]")
     shown = [{"case": one.story.case, "begin": one.begin, "end": one.end, "systems": one.systems} for one in stories]
@@ -183,9 +188,25 @@ def _run(
         "answers": {query.name: rows for query, rows in answers},
         "report": str(written),
         "stories": shown,
+        "scraped": {"landed": scraped.account.landed, "lost": scraped.account.lost} if scraped else None,
     }
     counts = {name: getattr(landed, name) for name in ("landed", "deadletter", "lost", "repeated")}
-    return pending == 0, {"published": published, **counts, **made}
+    complete = pending == 0 and not (scraped and scraped.account.lost)
+    return complete, {"published": published, **counts, **made}
+
+
+def _show_scraped(out: Console, scraped: Scraped | None) -> None:
+    if scraped is None:
+        out.print(f"nothing was scraped: PATH has no {PROGRAM}, which `make node_exporter` fetches\n", soft_wrap=True)
+        return
+    account = scraped.account
+    out.print(
+        f"  scraped node_exporter of this machine at {scraped.address}: published {account.acked:,}   "
+        f"landed {account.landed:,}   [bold]lost {account.lost}[/bold]\n",
+        soft_wrap=True,
+    )
+    out.print(table(scraped.rows, title="How busy were this machine's processors while it was scraped?"))
+    out.print()
 
 
 def _name(recording: Path) -> str:

@@ -63,6 +63,8 @@ class Places(BaseModel):
     """Where Grafana listens: loopback, except within a container, whose published port reaches no loopback."""
     prometheus_url: str = "http://127.0.0.1:9090"
     """A Prometheus of your own, from which Grafana reads the state of the parts."""
+    counters: Path | None = None
+    """File with a list of raw counters that the exporter publishes, too: SECTION/COUNTER, one a line."""
     remote_write: str | None = None
     """A metrics store of your own, to which the exporter sends verdicts and figures: Prometheus remote write."""
     remote_write_token: Path | None = None

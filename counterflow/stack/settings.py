@@ -39,7 +39,7 @@ class StackSettings(Places):
             if environment.get(_PREFIX + name.upper())
         }
         values |= {name: value for name, value in overrides.items() if value is not None}
-        for name in ("home", "parts", "secrets", "tls_certificate", "tls_ca", "remote_write_token"):
+        for name in ("home", "parts", "secrets", "tls_certificate", "tls_ca", "counters", "remote_write_token"):
             if name in values:
                 values[name] = Path(values[name]).expanduser().absolute()
         if "grafana" in values:

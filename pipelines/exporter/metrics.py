@@ -18,10 +18,14 @@ from counterflow.base import health
 from counterflow.base.clickhouse import ClickHouse, ClickHouseError
 from counterflow.base.errors import CounterflowError
 from counterflow.pipelines.exporter.watched import (
+    COUNTER,
     EVIDENCE,
+    OF_COUNTER,
     OF_VERDICT,
     VERDICT,
+    Listed,
     evidence,
+    newest_counters,
     newest_figures,
     newest_verdicts,
     watched,
@@ -48,11 +52,13 @@ class Results(Collector):
     ----------
     stale_s : seconds for which an interval counts after its end.
     most : entities published per dataset.
+    counters : raw counters that are published, too.
     """
 
-    def __init__(self, stale_s: float, most: int) -> None:
+    def __init__(self, stale_s: float, most: int, counters: Sequence[Listed] = ()) -> None:
         self._stale_s = stale_s
         self._most = most
+        self._counters = counters
         self._families = families_of({})
         self._answered: float | None = None
         self._problem = "no query yet"
@@ -61,6 +67,8 @@ class Results(Collector):
         """Query every dataset once; where one query fails, keep the last answer and report the failure."""
         limits = {"param_since_ms": round((time.time() - self._stale_s) * 1000), "param_most": self._most}
         statements = {VERDICT: newest_verdicts(), **{name: newest_figures(name, of) for name, of in watched().items()}}
+        if self._counters:
+            statements[COUNTER] = newest_counters(self._counters)
         try:
             self._families = families_of({name: clickhouse.rows(sql, limits) for name, sql in statements.items()})
         except (ClickHouseError, httpx.TransportError) as error:
@@ -103,7 +111,7 @@ def families_of(found: Rows) -> list[GaugeMetricFamily]:
     for dataset, rows in found.items():
         beyond = rows[0]["entities"] - len(rows) if rows else 0
         refused.add_metric([dataset], beyond + (unknown if dataset == VERDICT else 0))
-    return [*verdicts, _of_intervals(found), *_of_figures(found), refused]
+    return [*verdicts, _of_intervals(found), *_of_figures(found), _of_counters(found), refused]
 
 
 def _of_verdicts(rows: Sequence[Mapping[str, Any]]) -> tuple[list[GaugeMetricFamily], int]:
@@ -152,6 +160,13 @@ def _of_figures(found: Rows) -> Iterator[GaugeMetricFamily]:
                 if row[name] is not None:
                     family.add_metric([row[label] or "" for label in of.labels], row[name], row["ts_ms"] / 1000)
             yield family
+
+
+def _of_counters(found: Rows) -> GaugeMetricFamily:
+    value = _gauge("counter_value", "Newest value of a counter of the list, as its source wrote it.", *OF_COUNTER)
+    for row in found.get(COUNTER, ()):
+        value.add_metric([row[label] or "" for label in OF_COUNTER], row["value"], row["ts_ms"] / 1000)
+    return value
 
 
 def serve(registry: CollectorRegistry, port: int, problems: health.Problems) -> None:

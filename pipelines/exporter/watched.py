@@ -1,8 +1,8 @@
-"""Selects what the exporter publishes: `watched` figures of the datasets, evidence of verdicts. Pure."""
+"""Selects what the exporter publishes: `watched` figures, evidence of verdicts, counters of a list. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -33,6 +33,36 @@ def evidence(rule: str, found: Mapping[str, Any]) -> dict[str, float]:
     return {name: float(numbers[name]) for name in EVIDENCE[rule] if numbers.get(name) is not None}
 
 
+COUNTER = "counter"
+OF_COUNTER = ("system", "section", "instance", "counter", "unit", "kind")
+
+Listed = tuple[str, str]
+"""A raw counter that the user chose: its section and its name."""
+
+
+def listed(text: str) -> tuple[Listed, ...]:
+    """Return the counters of a list: `SECTION/COUNTER`, one a line; lines that begin with # are for people.
+
+    Raises
+    ------
+    ValueError : a line is none; the message names it.
+    """
+    found = []
+    for number, line in enumerate(text.splitlines(), 1):
+        entry = line.strip()
+        if entry and not entry.startswith("#"):
+            section, slash, counter = entry.partition("/")
+            if not (slash and section and counter):
+                raise ValueError(f"line {number}: expected SECTION/COUNTER, found {entry:.100}")
+            found.append((section, counter))
+    return tuple(found)
+
+
+def newest_counters(chosen: Sequence[Listed]) -> str:
+    """Return the SELECT of the newest value of each instance of these counters; else as `newest_figures`."""
+    return _newest(COUNTER, ["unit", "kind", "value"], f"(section, counter) IN {wire(COUNTER, list(chosen))}")
+
+
 def newest_verdicts() -> str:
     """Return the SELECT of the newest verdict of each entity; parameters and further columns as `newest_figures`."""
     return _newest(VERDICT, ["state", "stale", "evidence"])
@@ -49,7 +79,7 @@ def newest_figures(dataset: str, of: Watched) -> str:
     return _newest(dataset, [*labels, *(f"{_figure(figure, of)} AS {_name(n)}" for n, figure in of.figures.items())])
 
 
-def _newest(dataset: str, expressions: list[str]) -> str:
+def _newest(dataset: str, expressions: list[str], where: str = "true") -> str:
     key = ", ".join(_name(column) for column in datasets()[dataset].key if column != "ts")
     return f"""\
 SELECT *, count() OVER () AS entities
@@ -57,7 +87,7 @@ FROM
 (
   SELECT {", ".join([key, "toUnixTimestamp64Milli(ts) AS ts_ms", *expressions])}
   FROM counterflow.{dataset} FINAL
-  WHERE ts > fromUnixTimestamp64Milli({{since_ms:Int64}}, 'UTC')
+  WHERE ts > fromUnixTimestamp64Milli({{since_ms:Int64}}, 'UTC') AND {where}
   ORDER BY ts DESC
   LIMIT 1 BY {key}
 )

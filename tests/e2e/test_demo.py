@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import platform
 import re
+import shutil
 import subprocess
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -12,12 +14,14 @@ from typing import Any
 import pytest
 
 from counterflow.base.clickhouse import ClickHouse
+from counterflow.cli._scraped import PROGRAM
 from counterflow.pipelines.landing.rollups import refresh
 from counterflow.simulate import START, cases
 from counterflow.stack.settings import StackSettings
 from tests.support.board_check import check
 from tests.support.browser import browser
 from tests.support.metrics import published
+from tests.support.ports import is_free
 
 Demo = subprocess.CompletedProcess[str]
 STORIES = ("end-of-day-story", "sriov-story", "log-ceiling-story", "q-replication", "nvme-story")
@@ -30,7 +34,7 @@ def outcome(demo: Demo) -> dict[str, Any]:
 
 
 def test_the_demo_loses_nothing(outcome: dict[str, Any]) -> None:
-    details = {"results", "answers", "report", "stories"}
+    details = {"results", "answers", "report", "stories", "scraped"}
     expected = {"published", "landed", "deadletter", "lost", "repeated", "seconds", *details}
     assert outcome.keys() == expected
     assert outcome["lost"] == 0
@@ -39,6 +43,15 @@ def test_the_demo_loses_nothing(outcome: dict[str, Any]) -> None:
     assert all(outcome["results"][name] > 100 for name in ("disk_total", "footprint", "io_mix", "link_load", "verdict"))
     assert outcome["results"]["log_load"] == 29
     assert {"up", "publish", "land", "compute", "report"} <= set(outcome["seconds"])
+
+
+def test_the_demo_scrapes_a_node_exporter_and_leaves_none(demo: Demo, outcome: dict[str, Any]) -> None:
+    assert shutil.which(PROGRAM), "these tests run node_exporter: make node_exporter"
+    assert outcome["scraped"]["landed"] > 1_000
+    assert outcome["scraped"]["lost"] == 0
+    [port] = re.findall(r"node_exporter of this machine at 127\.0\.0\.1:(\d+)", demo.stderr)
+    assert is_free(int(port)), "node_exporter still runs"
+    assert f"{platform.node()}  core" in re.sub(" +", "  ", demo.stderr)
 
 
 def test_the_last_lines_lead_to_the_stories_with_their_times(demo: Demo, outcome: dict[str, Any]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,7 +13,7 @@ from prometheus_client.metrics_core import Metric
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.pipelines.exporter.metrics import Results
 from counterflow.pipelines.exporter.remote_write import series
-from counterflow.pipelines.exporter.watched import watched
+from counterflow.pipelines.exporter.watched import Listed, listed, watched
 from counterflow.schemas.definition import datasets
 from counterflow.stack.settings import StackSettings
 from tests.support import tables
@@ -54,8 +54,8 @@ def values(found: list[Metric] | Results) -> dict[str, dict[tuple[str, ...], flo
     }
 
 
-def refreshed(reader: ClickHouse, stale_s: float = 3600, most: int = 10) -> Results:
-    results = Results(stale_s, most)
+def refreshed(reader: ClickHouse, stale_s: float = 3600, most: int = 10, counters: Sequence[Listed] = ()) -> Results:
+    results = Results(stale_s, most, counters)
     results.refresh(reader)
     assert not results.problems()
     return results
@@ -112,6 +112,32 @@ def test_the_labels_are_those_of_the_newest_row(clickhouse: StackSettings, reade
     assert "group" not in labels, "a label without a value is none"
     insert(clickhouse, "link_load", {**link, "n": 4003, "group": "A B"})
     assert values(refreshed(reader))["link_out_bytes_per_second"] == {("A", "nrg", "G1", "A B"): 1e9}
+
+
+def test_the_counters_of_a_list_are_published_with_their_newest_values(
+    clickhouse: StackSettings, reader: ClickHouse
+) -> None:
+    of = {"section": "mq", "counter": "depth", "kind": "gauge"}
+    insert(clickhouse, "counter", {**of, "instance": 'queue="A"', "value": 3, "ts": NOW_S - 15})
+    insert(clickhouse, "counter", {**of, "instance": 'queue="A"', "value": 17}, {**of, "instance": "B", "value": 0})
+    insert(clickhouse, "counter", {**of, "instance": "old", "value": 1, "ts": NOW_S - 3700})
+    insert(clickhouse, "counter", {**of, "instance": "", "section": "another", "value": 1})
+    odd = {"section": "it's", "instance": "", "counter": "a/b", "unit": "ms", "value": 2}
+    insert(clickhouse, "counter", odd)
+    results = refreshed(reader, most=2, counters=listed("# of MQ\nmq/depth\n\nit's/a/b\n"))
+    assert values(results)["counter_value"] == {
+        ("A", "it's", "", "a/b", "ms", ""): 2,
+        ("A", "mq", "B", "depth", "", "gauge"): 0,
+    }
+    assert values(results)["exporter_refused_entities"][("counter",)] == 1
+    found = values(refreshed(reader, counters=listed("mq/depth")))["counter_value"]
+    assert found[("A", "mq", 'queue="A"', "depth", "", "gauge")] == 17
+    assert values(refreshed(reader))["counter_value"] == {}, "without a list there is none"
+
+
+def test_a_list_of_counters_with_a_wrong_line_is_refused() -> None:
+    with pytest.raises(ValueError, match="line 2: expected SECTION/COUNTER, found depth"):
+        listed("mq/depth\ndepth\n")
 
 
 def test_entities_are_bounded_and_the_rest_is_counted(clickhouse: StackSettings, reader: ClickHouse) -> None:

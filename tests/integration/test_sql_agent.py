@@ -172,7 +172,7 @@ def test_two_systems_in_one_agent_and_one_that_refuses_stops_nobody(
     ]
     assert 'system_connected{source="node3"} 0.0' in text
     assert re.search(r'system_events_total\{event="lost",source="node3"\} [1-9]', text)
-    assert re.search(r'answer_duration_seconds_count\{source="node1"\} [1-9]', text)
+    assert re.search(r'answer_duration_seconds_count\{source="node1",table="NRG_INFO"\} [1-9]', text)
     with poll(tmp_path, broker, name, first, second, third, labels=labels, run="base") as agent:
         until(lambda: agent.log.read_text().count('"connected"') == 3, agent.log)
         time.sleep(1)

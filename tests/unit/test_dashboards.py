@@ -284,7 +284,11 @@ def test_the_menu_of_a_board_leads_to_every_board() -> None:
 
 def test_all_systems_are_not_passed_on_to_a_board_of_one_system() -> None:
     kept = {uid: dashboard(board)["links"][0]["includeVars"] for uid, board in boards().items()}
-    assert {uid for uid, variables in kept.items() if not variables} == {"cf-any-counter", "cf-pipeline"}
+    assert {uid for uid, variables in kept.items() if not variables} == {
+        "cf-any-counter",
+        "cf-operations",
+        "cf-pipeline",
+    }
     link = Link(title="There", board="cf-system")
     from_all, from_one = (_link(link, boards()[uid])["url"] for uid in ("cf-pipeline", "cf-disks"))
     assert "${system:queryparam}" not in from_all

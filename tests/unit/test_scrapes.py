@@ -5,9 +5,7 @@ The broker is one in memory, which loses commits where a test says so.
 
 from __future__ import annotations
 
-import shutil
 import ssl
-import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -24,6 +22,7 @@ from counterflow.collectors.formats.openmetrics.exporters import exporters
 from counterflow.schemas.mapping import mappings
 from tests.support.dds import Authority
 from tests.support.memory_broker import Broker, running_agent
+from tests.support.node_exporter import NodeExporter
 from tests.support.ports import free_ports
 from tests.support.waiting import until
 
@@ -150,16 +149,8 @@ def shared(broker: Broker) -> list[dict[str, Any]]:
 
 
 def test_a_real_node_exporter_fills_the_datasets_of_its_figures(broker: Broker, agent: StartAgent) -> None:
-    program = shutil.which("prometheus-node-exporter")
-    assert program, "there is no prometheus-node-exporter: make node_exporter"
-    (port,) = free_ports(1)
-    exporter = subprocess.Popen([program, f"--web.listen-address=127.0.0.1:{port}"], stderr=subprocess.DEVNULL)
-    try:
-        with agent(node=f"http://127.0.0.1:{port}/metrics"):
-            until(lambda: len(shared(broker)) >= 2)  # the first interval may be shorter
-    finally:
-        exporter.terminate()
-        exporter.wait(10)
+    with NodeExporter() as exporter, agent(node=exporter.url):
+        until(lambda: len(shared(broker)) >= 2)  # the first interval may be shorter
     rows = broker.rows("a")
     assert {"system_cpu", "disk", "link", "pool", "counter", "config"} <= {row["dataset"] for row in rows}
     cpu = shared(broker)[-1]

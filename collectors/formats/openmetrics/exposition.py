@@ -123,7 +123,8 @@ def _parsed(block: Sequence[Line], is_openmetrics: bool) -> Iterator[Family]:
             at_s = None if sample.timestamp is None else float(sample.timestamp)
             kind, unit = _kind(family.type, name), _unit(name, family.unit)
             metrics.append(Metric(name, sample.labels, sample.value, at_s, kind, unit, block[0].number))
-        yield Family(family.name, {key: value for key, value in about.items() if value}, metrics)
+        written = family.name + _TOTAL if family.name + _TOTAL in declared else family.name  # the library shortens it
+        yield Family(written, {key: value for key, value in about.items() if value}, metrics)
 
 
 def _kind(of_family: str, name: str) -> str | None:

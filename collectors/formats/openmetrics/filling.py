@@ -27,27 +27,39 @@ class Scrape(NamedTuple):
 
 def known(metrics: Sequence[Metric]) -> Exporter | None:
     """Return the exporter that these metrics are of, None where it is not known."""
-    names = {metric.name for metric in metrics}
-    return next((exporter for exporter in exporters() if exporter.recognised_by in names), None)
+    for exporter in exporters():
+        named = (metric for metric in metrics if metric.name == exporter.recognised_by)
+        if any(exporter.labels.items() <= metric.labels.items() for metric in named):
+            return exporter
+    return None
 
 
 def filled(exporter: Exporter, scrape: Scrape) -> Iterator[tuple[str, Fields]]:
-    """Yield the rows that a scrape fills, with their dataset and without their envelope."""
+    """Yield the rows that a scrape fills, with their dataset; without envelope, but with the `system` of a label."""
     for dataset, rows in exporter.rows.items():
-        for fields in _rows(rows, scrape):
-            yield dataset, fields
+        if rows.system is None:
+            yield from ((dataset, fields) for fields in _rows(rows, scrape))
+            continue
+        for system, metrics in _grouped(scrape.metrics, rows.system).items():
+            for fields in _rows(rows, scrape._replace(metrics=metrics)):
+                yield dataset, {"system": system, **fields}
+
+
+def _grouped(metrics: Sequence[Metric], label: str) -> dict[str, list[Metric]]:
+    """Return the metrics that have a label, by its value."""
+    found: dict[str, list[Metric]] = {}
+    for metric in metrics:
+        if value := metric.labels.get(label):
+            found.setdefault(value, []).append(metric)
+    return found
 
 
 def _rows(rows: Rows, scrape: Scrape) -> Iterator[Fields]:
     wanted = {filled.value or filled.grew for filled in rows.columns.values()}
     if rows.shares:
         wanted.add(rows.shares.metric)
-    by_value: dict[str, list[Metric]] = {}
-    for metric in scrape.metrics:
-        if metric.name in wanted:
-            by_value.setdefault(metric.labels.get(rows.by, "") if rows.by else "", []).append(metric)
-    if rows.by:
-        by_value.pop("", None)  # a row without its name
+    metrics_of_rows = [metric for metric in scrape.metrics if metric.name in wanted]
+    by_value = _grouped(metrics_of_rows, rows.by) if rows.by else {"": metrics_of_rows}
     kinds = devices(by_value, rows.devices) if rows.devices else {}
     if rows.all_as and by_value:
         together = [metric for metrics in by_value.values() for metric in metrics]

@@ -169,12 +169,13 @@ def _figures(
         yield fault
     interval_s = apart_s if fault is None else None
     grown = {s: value - target.counts[s] for s, value in counts.items() if s in target.counts} if interval_s else {}
-    rows: Counter[str] = Counter()
+    rows: Counter[tuple[str, str]] = Counter()
     for dataset, fields in filled(exporter, Scrape(metrics, grown, interval_s)):
-        rows[dataset] += 1
-        yield Record(dataset, {"ts": ts, **envelope, **fields, **({"interval_s": interval_s} if interval_s else {})})
-    for dataset, count in rows.items():
-        yield Record("manifest", {"ts": ts, **envelope, "counted": dataset, "row_count": count})
+        row = {"ts": ts, **envelope, **fields}
+        rows[row["system"], dataset] += 1
+        yield Record(dataset, row | ({"interval_s": interval_s} if interval_s else {}))
+    for (system, dataset), count in rows.items():
+        yield Record("manifest", {"ts": ts, **envelope, "system": system, "counted": dataset, "row_count": count})
     target.counts, target.ts = counts, ts
     if apart_s is not None and apart_s > 0:
         target.apart_s = remembered(apart_s, target.apart_s)

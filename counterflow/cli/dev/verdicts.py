@@ -43,6 +43,12 @@ MOST = 5_000
 @click.option(
     "--most", type=click.IntRange(1), default=MOST, show_default=True, help="Maximum number of entities per dataset."
 )
+@click.option(
+    "--counters",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Also publish these raw counters: SECTION/COUNTER, one a line.",
+)
 @click.option("--remote-write", metavar="URL", help="Also send each new sample there: Prometheus remote write.")
 @click.option(
     "--remote-write-token",
@@ -59,6 +65,7 @@ def command(
     metrics_port: int | None,
     stale_s: int,
     most: int,
+    counters: Path | None,
     remote_write: str | None,
     token: Path | None,
 ) -> None:
@@ -71,12 +78,14 @@ def command(
 
     from prometheus_client import CollectorRegistry, ProcessCollector
 
+    from counterflow.base.errors import CounterflowError, why
     from counterflow.base.logs import configure
     from counterflow.base.loopback import is_loopback
     from counterflow.base.stopping import stopping
     from counterflow.pipelines.exporter.jobs import Jobs
     from counterflow.pipelines.exporter.metrics import EVERY_S, Results, serve
     from counterflow.pipelines.exporter.remote_write import start
+    from counterflow.pipelines.exporter.watched import listed
     from counterflow.pipelines.jobs import chosen
     from counterflow.stack.settings import StackSettings
 
@@ -86,7 +95,13 @@ def command(
     configure()
     stack = StackSettings.of_a_part()
     stop = stopping()
-    results = Results(stale_s, most)
+    file = counters or stack.counters
+    try:
+        chosen_counters = listed(file.read_text(encoding="utf-8")) if file else ()
+    except (OSError, ValueError) as error:
+        reason = why(error) if isinstance(error, OSError) else str(error)
+        raise CounterflowError(f"{file}: {reason}", hint="see docs/alerts.md", exit_code=2) from None
+    results = Results(stale_s, most, chosen_counters)
     registry = CollectorRegistry()
     registry.register(results)
     if flink_urls:

@@ -47,6 +47,7 @@ class Shares(Strict):
 class Rows(Strict):
     """Rows of one dataset, one for each value of the label `by`, or one row where there is none.
 
+    The label `system` names the system of a row, where a target answers for several; metrics without it fill nothing.
     `column` is filled with the value of the label behind `prefix`; `all_as` adds a row of all values together, and
     `count_as` states in it how many there are. With `devices`, the names are those of disks of that system, from which
     `device_type` and `leaf` follow.
@@ -54,6 +55,7 @@ class Rows(Strict):
 
     column: str | None = None
     by: str | None = None
+    system: str | None = None
     prefix: str = ""
     all_as: str | None = None
     count_as: str | None = None
@@ -66,11 +68,12 @@ class Rows(Strict):
 class Exporter(Strict):
     """An exporter, recognised by a metric that no other has, and the rows that its metrics fill, by dataset.
 
-    `text` states where the text comes from by which it was verified.
+    With `labels`, the metric has to have these. `text` states where the text comes from by which it was verified.
     """
 
     exporter: str
     recognised_by: str
+    labels: dict[str, str] = Field(default={})
     text: str
     rows: dict[str, Rows]
 
@@ -83,7 +86,10 @@ class Exporter(Strict):
 
 @cache
 def exporters() -> tuple[Exporter, ...]:
+    """Return the known exporters, first those that are recognised by labels, too."""
+
     def read(path: Path) -> Any:
         return yaml.safe_load(path.read_text(encoding="utf-8"))
 
-    return tuple(Exporter.model_validate(read(path)) for path in sorted(_HERE.glob("*.yaml")))
+    found = [Exporter.model_validate(read(path)) for path in sorted(_HERE.glob("*.yaml"))]
+    return tuple(sorted(found, key=lambda exporter: not exporter.labels))
