@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import gzip
 import json
 import os
-import pty
 import re
 import signal
-import struct
 import subprocess
 import sys
-import termios
 import zipfile
 from collections import Counter
 from datetime import date, timedelta
@@ -26,6 +22,7 @@ import pytest
 from tests.golden.cases import golden
 from tests.support.command_line import run
 from tests.support.recordings import RECORDINGS
+from tests.support.terminal import on_terminal
 from tests.support.waiting import PATIENCE_S, until
 
 AIX, LINUX = RECORDINGS / "aix_generated.nmon", RECORDINGS / "linux_16n_plain.nmon"
@@ -57,24 +54,13 @@ def findings(*arguments: object, home: Path, stdin: Path | None = None) -> list[
 
 def test_a_folder_fits_a_screen_and_what_describes_it_is_no_mistake(tmp_path: Path) -> None:
     """On a terminal of 80 columns: two systems, a README beside their recordings, and the way to the report."""
-    master, terminal = pty.openpty()
-    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 80, 0, 0))
     environment = {**os.environ, "COUNTERFLOW_HOME": str(tmp_path), "NO_COLOR": "1", "TERM": "xterm"}
     samples = Path(__file__).parents[2] / "samples/nmon"
-    command = [sys.executable, "-m", "counterflow", "look", str(samples)]
-    with subprocess.Popen(command, env=environment, stdin=terminal, stdout=terminal, stderr=subprocess.PIPE) as process:
-        os.close(terminal)
-        shown = b""
-        with contextlib.suppress(OSError):  # Linux reports the end of a terminal so
-            while more := os.read(master, 4096):
-                shown += more
-        notes = process.communicate(timeout=PATIENCE_S)[1].decode()
-    os.close(master)
-    screen = shown.decode().replace("\r", "").splitlines()
-    assert process.returncode == 0, notes
+    text, notes = on_terminal([sys.executable, "-m", "counterflow", "look", str(samples)], 80, environment)
+    screen = text.splitlines()
     assert max(map(len, screen)) <= 80
     assert {"aixgen01", "vm"} <= set(map(str.strip, screen))
-    assert "more systems" not in shown.decode()
+    assert "more systems" not in text
     assert f"note: {samples / 'README.md'} is no recording" in notes
     assert "--out FOLDER" in notes
     named = counterflow("look", AIX, samples / "README.md", home=tmp_path)

@@ -153,7 +153,7 @@ def sshd() -> Iterator[Server]:
             env={**os.environ, "LD_LIBRARY_PATH": str(library)},
         )
     try:
-        _until_open(port, log)
+        until(lambda: not is_free(port), log)
         key = folder / "own-key"  # of this process: a key that others can read is refused
         shutil.copy(folder / "client", key)
         key.chmod(0o600)
@@ -163,14 +163,6 @@ def sshd() -> Iterator[Server]:
         process.terminate()
         process.wait(PATIENCE_S)
         shutil.rmtree(folder)
-
-
-def _until_open(port: int, log: Path) -> None:
-    for _ in range(200):
-        if not is_free(port):
-            return
-        threading.Event().wait(0.1)
-    raise AssertionError(log.read_text())
 
 
 def test_a_server_whose_key_is_not_known_is_refused(sshd: Server, tmp_path: Path) -> None:

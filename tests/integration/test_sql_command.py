@@ -6,12 +6,10 @@ import csv
 import io
 import json
 import os
-import pty
 import resource
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 
 import pytest
 from mcp import ClientSession
@@ -21,6 +19,7 @@ from counterflow.stack.settings import StackSettings
 from tests.support.assistant import assistant
 from tests.support.command_line import run
 from tests.support.tables import empty_tables
+from tests.support.terminal import on_terminal
 from tests.support.waiting import PATIENCE_S
 
 ROWS = 200_000
@@ -53,17 +52,9 @@ def terminal(environment: dict[str, str]) -> Callable[..., str]:
     """Run `counterflow sql ARGUMENTS` on a terminal of a width; return what it shows."""
 
     def shown_by(width: int, *arguments: str, **more: str) -> str:
-        ours, theirs = pty.openpty()
-        env = environment | {"COLUMNS": str(width), "LINES": "40"} | more
-        with subprocess.Popen(command(*arguments), env=env, stdout=theirs, stderr=theirs) as process:
-            os.close(theirs)
-            shown = b""
-            with suppress(OSError):  # the other end was closed
-                while piece := os.read(ours, 65_536):
-                    shown += piece
-        os.close(ours)
-        assert process.returncode == 0, shown
-        return shown.decode().replace("\r\n", "\n")
+        text, notes = on_terminal(command(*arguments), width, environment | more)
+        assert notes == ""
+        return text
 
     return shown_by
 
