@@ -86,7 +86,7 @@ def families(lines: Sequence[Line]) -> Iterator[Family | Reject]:
             continue
         try:
             yield from _parsed(block, is_openmetrics)
-        except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:  # all of them are raised on text
+        except (ValueError, OverflowError, LookupError, TypeError, AttributeError) as error:  # all are raised on text
             form = "OpenMetrics" if is_openmetrics else "the text format of Prometheus"
             yield _refused(block, Reason.UNKNOWN_LINE, f"not {form}: {' '.join(str(error).split()):.200}")
 
