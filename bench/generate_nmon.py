@@ -3,8 +3,6 @@
 The figures are made up, but consistent in every way that real recordings were found to be: user, system, wait and
 idle cores add up to PhysicalCPU; CPU_ALL is relative to the larger of entitlement and consumption; VP_* to the virtual
 processors; DISKXFER = DISKRIO + DISKWIO = transfers of DISKBSIZE KB; the load sometimes exceeds the entitlement.
-
-    python -m bench.generate_nmon --snapshots 48 --disks 12 demo.nmon
 """
 
 from __future__ import annotations

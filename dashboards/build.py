@@ -349,7 +349,8 @@ def _mappings(chart: Drawing) -> list[Json]:
         return [{"type": "special", "options": {"match": "null+nan", "result": unknown}}]
     if chart.shape != "states":
         return []
-    return [_verdict_words({chart.empty: State(colour="unknown", text=chart.empty)})]
+    own = {name: chart.state(name) for name in chart.series} if isinstance(chart, Chart) else {}
+    return [_verdict_words({chart.empty: State(colour="unknown", text=chart.empty), **own})]
 
 
 def _verdict_words(more: Mapping[str, State] | None = None) -> Json:

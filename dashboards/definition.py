@@ -187,7 +187,8 @@ class Drawing(Strict):
     unit, axis : the unit of the values, and the label of the axis.
     open : the series are not known in advance; 30 at most, the rest as `others`.
     ordered : an open chart's series have an order, that of their names: buckets.
-    series : those known in advance, in the order of the stack, first at the bottom; of a table, columns with units.
+    series : those known in advance, in the order of the stack, first at the bottom; of a table, columns with units; of
+        `states`, those that are no states of verdicts.
     thresholds, links : see `Threshold` and `Link`.
     interval : usual distance of the points, in Grafana's spelling (`15m`), where the data does not provide the usual
         interval (`Chart.usual_s`). `lines` and `area` end where more than one point is missing. No bucket is shorter,
@@ -319,6 +320,11 @@ class Chart(Drawing):
     def bucketed(self, sql: str) -> str:
         """Return a statement over the chart's rows in buckets that follow the data, where its interval is known."""
         return bucketed(sql, self.usual_s) if self.usual_s else sql
+
+    def state(self, state: str) -> State:
+        """Return how one of its states is shown: as `series` has it, else as a state of verdicts."""
+        known = self.series.get(state)
+        return State(colour=known.colour, text=state) if known and known.colour else looks().state(state)
 
     def _filled(self) -> str:
         """Return the SQL with the ends of lines in it.

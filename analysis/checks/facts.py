@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from counterflow.analysis.checks.communications import SECURITIES, Traffic
 from counterflow.analysis.checks.definition import NonNegative, Positive, Subject, Text
-from counterflow.analysis.checks.saves import Data, DeviceClass
+from counterflow.analysis.checks.saves import DEVICES, Data, DeviceClass, DeviceName
 from counterflow.base.errors import CounterflowError
 
 PoolNumber = Annotated[Text, AfterValidator(lambda number: number.lstrip("0 "))]
@@ -26,18 +26,33 @@ class Pool(_Facts):
     paging: Literal["*FIXED", "*CALC", "USRDFN"] | None = Field(
         None, description="Paging option; `*CALC` is expert cache."
     )
+    holds_objects: bool | None = Field(None, description="SETOBJACC brings objects into the pool, to stay there.")
     java: bool | None = Field(None, description="Java work runs in the pool.")
     java_heap_mb: NonNegative | None = Field(None, description="Sum of the heaps of its Java virtual machines, MB.")
 
 
 class Save(_Facts):
-    """Facts of a save or restore."""
+    """Facts of a save or restore; the name of a device stands for what table 9.1 states about it."""
 
     gb_per_h: NonNegative | None = Field(None, description="Its measured rate, GB/h.")
-    device_mb_per_s: Positive | None = Field(None, description="Rate of the device, MB/s: table 9.1.")
-    device_class: DeviceClass | None = Field(None, description="Performance of the device: headings of 9.5 to 9.7.")
+    device: DeviceName | None = Field(None, description=f"The device: one of {', '.join(f'`{d}`' for d in DEVICES)}.")
+    device_mb_per_s: Positive | None = Field(None, description="Rate of the device, MB/s; without it that of `device`.")
+    device_class: DeviceClass | None = Field(
+        None,
+        description="Performance of the device: headings of 9.5 to 9.7; without it that of `device`, if named there.",
+    )
     data: Data | None = Field(None, description="Kind of the saved data, as in the tables of 9.5 to 9.7.")
-    compaction: Positive | None = Field(None, description="Compaction factor: table 9.1; 1 without.")
+    compaction: Positive | None = Field(
+        None,
+        description="Compaction factor; without it that of `device`. 1 without compaction, about 1.5 for files of the "
+        "integrated file system (9.3).",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_device(cls, stated: Any) -> Any:
+        device = DEVICES.get(str(stated.get("device"))) if isinstance(stated, dict) else None
+        return {**device._asdict(), **stated} if device else stated
 
 
 class Iop(_Facts):
@@ -55,8 +70,12 @@ class System(_Facts):
     partitioned: bool | None = Field(None, description="The server has other partitions, with peaks at the same time.")
     dedicated_processors: bool | None = Field(None, description="The partition's processors are dedicated.")
     performance_adjustment: Literal[0, 1, 2, 3] | None = Field(None, description="System value QPFRADJ.")
+    multitasking: Literal[0, 1, 2] | None = Field(None, description="System value QPRCMLTTSK.")
     disk_response_goal_ms: NonNegative | None = Field(None, description="Response of disks that your work needs, ms.")
     full_opens_goal_per_s: NonNegative | None = Field(None, description="Full opens you accept, a second.")
+    fc_paths: NonNegative | None = Field(
+        None, description="Fibre Channel paths of the storage's host group that has fewest."
+    )
     vios: bool | None = Field(None, description="Disks are attached through a Virtual I/O Server.")
     vios_processors: NonNegative | None = Field(None, description="Processors of the VIOS.")
     vios_dedicated_processors: bool | None = Field(None, description="The processors of the VIOS are dedicated.")
@@ -121,6 +140,9 @@ class System(_Facts):
         None, description="Journals of mirrored files contain open and close entries."
     )
     journals_before_images: bool | None = Field(None, description="Journals of mirrored files contain before images.")
+    journal_cache: bool | None = Field(
+        None, description="Journals of mirrored files cache their entries: CHGJRN JRNCACHE(*YES)."
+    )
     mirror_distance_km: NonNegative | None = Field(None, description="Length of the line between the nodes, km.")
     storage: Literal["nvme", "ssd", "hdd"] | None = Field(None, description="Storage of mirrored data.")
 

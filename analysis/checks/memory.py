@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from counterflow.analysis.checks import CAPABILITIES
+from counterflow.analysis.checks import CAPABILITIES, MIRROR
 from counterflow.analysis.checks.definition import CheckFigure, NonNegative, Positive, check
 from counterflow.schemas.thresholds import thresholds
 
@@ -132,6 +132,20 @@ def expert_cache(cpu_busy_pct: NonNegative) -> CheckFigure:
 def pool_adjustment(performance_adjustment: Literal[0, 1, 2, 3]) -> CheckFigure:
     """QPFRADJ is not 1, which sizes the pools at IPL and never again."""
     return CheckFigure(performance_adjustment != 1, True, f"QPFRADJ is {performance_adjustment}")
+
+
+@check(
+    "pool",
+    bound="is",
+    only={"holds_objects": True},
+    source=f"{CAPABILITIES} 19.5, of SETOBJACC in 10.3; {MIRROR} 7.6.2",
+    advice="Bring the objects into a private pool: no job runs in theirs, so QPFRADJ takes memory from a shared one.",
+)
+def object_pool(performance_adjustment: Literal[0, 1, 2, 3], shared_pool: bool) -> CheckFigure:
+    """Where QPFRADJ is 2 or 3, a pool that SETOBJACC fills is private: shared pools are adjusted at run time."""
+    kind = "shared" if shared_pool else "private"
+    note = f"a {kind} pool, QPFRADJ is {performance_adjustment}"
+    return CheckFigure(not shared_pool or performance_adjustment not in (2, 3), True, note)
 
 
 def _gain(share_pct: float, paging: str | None) -> str:

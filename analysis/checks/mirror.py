@@ -12,6 +12,8 @@ _PRESTART = (
     "CHGPJE SBSD(QUSRWRK) PGM(QDBMSRVR) STRJOBS(*YES) INLJOBS(50) THRESHOLD(20) ADLJOBS(40) "
     "MAXJOBS(*NOMAX) MAXUSE(*NOMAX)"
 )
+MANY_CHANGES_PCT = 50
+"""Share of row operations from which changes are many; the document prints none."""
 
 
 @check("system", bound="at least", unit="jobs", only=_MIRRORED, source=f"{MIRROR} 4.2", advice=_PRESTART)
@@ -107,6 +109,20 @@ def journal_before_images(
 ) -> CheckFigure:
     """Journals of mirrored files contain no before images."""
     return CheckFigure(not journals_before_images, True, _of_journaled(files_with_before_images, journaled_files))
+
+
+@check(
+    "system",
+    bound="is",
+    only=_MIRRORED,
+    source=f"{MIRROR} 7.6.4",
+    advice="CHGJRN JRNCACHE(*YES), where losing the newest entries in a failure is acceptable: with it and other good "
+    "practice a night that took 62 % longer took 25 % longer. See `counterflow whatif mirror`.",
+)
+def journal_cache(journal_cache: bool, modify_pct: NonNegative) -> CheckFigure:
+    """Journal cache is on where half of the row operations or more are changes."""
+    note = f"journal cache is {'on' if journal_cache else 'off'}, {modify_pct:.0f} % are changes; half is our own line"
+    return CheckFigure(journal_cache or modify_pct < MANY_CHANGES_PCT, True, note)
 
 
 @check(

@@ -16,6 +16,8 @@ Size = Annotated[float, Field(ge=0, le=256)]
 SIZES_KB = (4, 8, 16, 32, 64, 128, 256)
 READ_US = (16, 22, 34, 57, 92, 163, 314)
 WRITE_US = (21, 26, 36, 54, 82, 148, 282)
+ALIKE_PCT = 90
+"""Disks of one size may differ a little: formatting and protection take their share."""
 
 
 @check(
@@ -67,6 +69,32 @@ def vios_memory(vios_memory_mb: NonNegative) -> CheckFigure:
 def virtual_disks(disks: NonNegative) -> CheckFigure:
     """An ASP has at least six virtual disks."""
     return CheckFigure(disks, 6.0)
+
+
+@check(
+    "asp",
+    bound="at least",
+    unit="%",
+    only=_THROUGH_VIOS,
+    source=f"{CAPABILITIES} 6.2.2 (8, 9)",
+    advice="Make the virtual disks of the pool of one size: a larger one gets more data, and more operations.",
+)
+def virtual_disk_sizes(smallest_disk_mb: NonNegative, largest_disk_mb: Positive) -> CheckFigure:
+    """The virtual disks of an ASP are of one size: the smallest has 90 % of the largest or more."""
+    note = f"{smallest_disk_mb:,.0f} to {largest_disk_mb:,.0f} MB; the 90 % are our own allowance"
+    return CheckFigure(100 * smallest_disk_mb / largest_disk_mb, float(ALIKE_PCT), note)
+
+
+@check(
+    "asp",
+    bound="is",
+    only=_THROUGH_VIOS,
+    source=f"{CAPABILITIES} 6.2.2 (9)",
+    advice="Configure an even number of virtual disks, balanced over adapters, buses and RAID sets.",
+)
+def virtual_disk_symmetry(disks: NonNegative) -> CheckFigure:
+    """An ASP has an even number of virtual disks, so that they divide evenly among what they share."""
+    return CheckFigure(disks % 2 == 0, True, f"{disks:g} disks")
 
 
 @check(

@@ -30,7 +30,7 @@ from counterflow.base.kafka import Kafka, Rooted, Secret, raise_all
 from counterflow.base.loopback import is_loopback
 from counterflow.base.strict import Strict
 from counterflow.collectors.formats import formats
-from counterflow.collectors.formats.ibmi_tables.description import tables
+from counterflow.collectors.formats.ibmi_tables.description import description, tables
 from counterflow.collectors.sources.http.reports import REPORTS
 from counterflow.collectors.sources.http.session import Bearer
 from counterflow.collectors.sources.http.session import Target as HttpTarget
@@ -188,12 +188,18 @@ class SqlSource(_Polled):
                         "a pack", name, names(), f"known are {', '.join(names())}, or a file with a slash in its name"
                     )
                 for table in load_pack(name).tables:
-                    if is_path(name) and table not in tables():
+                    if is_path(name) and description(table) is None:
                         mistakes[place] = f"{name}: {table} is not described; known are {', '.join(tables())}"
                     if queried_by.setdefault(table, name) != name or name in chosen[:place]:
                         mistakes[place] = f"queries {table}, as `{queried_by[table]}` does; each table is queried once"
             except (PackError, PydanticCustomError) as error:
                 mistakes[place] = str(error)
+        if not mistakes:
+            mistakes = {
+                place: "needs a source of its own, since its queries would delay those of the other packs"
+                for place, name in enumerate(chosen)
+                if len(chosen) > 1 and load_pack(name).alone
+            }
         raise_all(mistakes)
         return chosen
 

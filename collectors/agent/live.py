@@ -102,7 +102,7 @@ class Live:
                 if (batch := reader.next_batch()) is None:
                     break
                 if batch.is_answer:
-                    self._metrics.answer_seconds.labels(source.name).observe(batch.seconds)
+                    self._metrics.answer_seconds.labels(source.name, batch.table).observe(batch.seconds)
                 self._taken.append(SourceBatch(source, batch))
                 yield self._taken[-1]
 
@@ -205,6 +205,7 @@ def _tasks(source: SqlSource, committed: dict[str, Cursor]) -> Iterator[Task[Sql
         of_pack_s = source.intervals.get(pack.pack)
         for query in pack.queries:
             interval_s = source.intervals.get(query.table) or of_pack_s or query.interval_s or pack.interval_s
+            query = query.model_copy(update={"timeout_s": query.timeout_s or pack.timeout_s})
             when = verdict if pack.when else None
             yield RepeatedQuery(query, interval_s, source.system, committed.get(query.table), when)
         if pack.members:

@@ -35,7 +35,7 @@ class Metrics:
         text = "Connections made, lost or refused, and failed queries, by event."
         self.system_events = Counter("system_events_total", text, ["source", "event"], **of)
         text = "Time from a query to the end of its answer."
-        self.answer_seconds = Histogram("answer_duration_seconds", text, ["source"], buckets=_ANSWER_S, **of)
+        self.answer_seconds = Histogram("answer_duration_seconds", text, ["source", "table"], buckets=_ANSWER_S, **of)
         text = "Time to commit a transaction."
         self.commit_seconds = Histogram("commit_duration_seconds", text, buckets=_COMMIT_S, **of)
         text = "Transactions lost and published again from the last commit."

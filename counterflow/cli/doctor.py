@@ -49,10 +49,11 @@ def command(
     """Report what cannot be judged and why, and what is wrong.
 
     Alone: the parts, and whether the input of each verdict, KPI, alert and board arrives. With SYSTEM: published rules
-    too, over a representative period. With --at: what changed most on SYSTEM against the quiet time before.
+    too, over a representative period, and what is full soon. With --at: what changed most on SYSTEM against the quiet
+    time before.
 
-    Exit status 0: nothing calls for action; 1: an input is missing or has stopped, or a rule warns; 2: a part does not
-    work, or nothing was examined.
+    Exit status 0: nothing calls for action; 1: an input is missing or has stopped, or a rule warns or fails; 2: a part
+    does not work, or nothing was examined.
     """
     if at is not None or rule is not None:
         if len(systems) != 1 or (at and rule) or begin or facts_file or (end and (not at or end <= at)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
@@ -15,8 +14,9 @@ import click
 import orjson
 
 from counterflow.base.errors import CounterflowError
-from counterflow.cli import _whatif_log_path
+from counterflow.cli import _whatif_batch, _whatif_log_path
 from counterflow.cli._group import Group
+from counterflow.cli._number import Number
 from counterflow.cli._reader import command_line, on_option, period, period_options, reader
 from counterflow.cli._table import console, table
 
@@ -27,13 +27,6 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class _Number(click.FloatRange):
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return the number, or fail: `nan` passes a range check, since every comparison with it is false."""
-        number = float(super().convert(value, param, ctx))
-        return self.fail(f"{value} is not a number", param, ctx) if math.isnan(number) else number
-
-
 @click.group(cls=Group)
 def command() -> None:
     """Estimate the cost of a change from measured workloads.
@@ -42,6 +35,7 @@ def command() -> None:
     """
 
 
+command.add_command(_whatif_batch.command)
 command.add_command(_whatif_log_path.command)
 
 
@@ -63,8 +57,8 @@ def _of_workloads(command: F) -> F:
 
 def _of_distance(command: F) -> F:
     """Give a command the options of the distance between the nodes."""
-    trips = click.option("--round-trips", type=_Number(2, 100), default=2.0, show_default=True, help="Per row change.")
-    return click.option("--km", type=_Number(0, 20_000), help="Length of the line between the nodes.")(trips(command))
+    trips = click.option("--round-trips", type=Number(2, 100), default=2.0, show_default=True, help="Per row change.")
+    return click.option("--km", type=Number(0, 20_000), help="Length of the line between the nodes.")(trips(command))
 
 
 @command.command()
@@ -81,12 +75,12 @@ def mirror(km: float | None, round_trips: float, **chosen: Any) -> None:
 
 
 @command.command()
-@click.option("--line-gbits", type=_Number(0.001, 1e5), help="Rate of the RoCE port each way, Gb/s.")
-@click.option("--row-bytes", type=_Number(1, 1e6), default=1301.0, show_default=True, help="Length of a row.")
-@click.option("--headroom", type=_Number(0, 1000), default=20.0, show_default=True, help="Reserve above the peak, %.")
+@click.option("--line-gbits", type=Number(0.001, 1e5), help="Rate of the RoCE port each way, Gb/s.")
+@click.option("--row-bytes", type=Number(1, 1e6), default=1301.0, show_default=True, help="Length of a row.")
+@click.option("--headroom", type=Number(0, 1000), default=20.0, show_default=True, help="Reserve above the peak, %.")
 @click.option(
     "--enforcement",
-    type=_Number(0.01, 1),
+    type=Number(0.01, 1),
     default=0.62,
     show_default=True,
     help="Part of its nominal capacity that a capped port gets; 0.62 to 0.74 were measured.",
@@ -101,14 +95,14 @@ def line(line_gbits: float | None, row_bytes: float, headroom: float, enforcemen
 
 
 @command.command()
-@click.option("--units-per-s", type=_Number(1e-9, 1e9), help="Units of work a second, without mirroring.")
-@click.option("--response-ms", type=_Number(1e-6, 1e9), help="Response of a unit, without mirroring.")
-@click.option("--busy-pct", type=_Number(0.001, 99.9), help="Processor utilisation, without mirroring.")
-@click.option("--cores", type=_Number(0.01, 1e4), help="Processors of each node.")
-@click.option("--jobs", type=_Number(1e-3, 1e7), help="Jobs or users that the units come from.")
+@click.option("--units-per-s", type=Number(1e-9, 1e9), help="Units of work a second, without mirroring.")
+@click.option("--response-ms", type=Number(1e-6, 1e9), help="Response of a unit, without mirroring.")
+@click.option("--busy-pct", type=Number(0.001, 99.9), help="Processor utilisation, without mirroring.")
+@click.option("--cores", type=Number(0.01, 1e4), help="Processors of each node.")
+@click.option("--jobs", type=Number(1e-3, 1e7), help="Jobs or users that the units come from.")
 @click.option("--like", type=click.Choice(["native", "sql"]), help="Published runs that it resembles.")
-@click.option("--cpw", type=(_Number(1, 1e9), _Number(1, 1e9)), metavar="FROM TO", help="CPW here, and elsewhere.")
-@click.option("--rperf", type=(_Number(0.01, 1e6), _Number(0.01, 1e6)), metavar="FROM TO", help="Or rPerf of both.")
+@click.option("--cpw", type=(Number(1, 1e9), Number(1, 1e9)), metavar="FROM TO", help="CPW here, and elsewhere.")
+@click.option("--rperf", type=(Number(0.01, 1e6), Number(0.01, 1e6)), metavar="FROM TO", help="Or rPerf of both.")
 @_of_distance
 @_of_workloads
 def nodes(

@@ -145,14 +145,17 @@ class Connection:
         until: datetime | None = None,
         facts: Facts | None = None,
     ) -> list[Answer]:
-        """Return whether the input of each verdict, KPI, alert and board arrives and, of `systems`, published rules.
+        """Return whether the input of each verdict, KPI, alert and board arrives and, of `systems`, published rules
+        and what is full soon.
 
         Parameters
         ----------
-        since, until : published rules judge by intervals from the one, up to and without the other.
+        since, until : published rules judge by intervals from the one, up to and without the other; a trend by all
+            days up to the latter.
         facts : what no counter provides.
         """
         from counterflow.analysis.checks.report import published_rules
+        from counterflow.analysis.checks.trend import trends
         from counterflow.analysis.doctor import examine
         from counterflow.analysis.known import require
 
@@ -161,7 +164,9 @@ class Connection:
             # nothing arrives in a database of files, so nothing is late there
             now = utc(until) or (None if self.grows else datetime(2000, 1, 1, tzinfo=UTC))
             answers = [one.answer for one in examine(self.client, systems, now)]
-            return answers + list(published_rules(self.client, systems, *period(since, until), facts))
+            begin, end = period(since, until)
+            answers += published_rules(self.client, systems, begin, end, facts)
+            return answers + list(trends(self.client, systems, end))
 
     def what_changed(
         self,

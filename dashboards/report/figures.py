@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from counterflow.dashboards.definition import Chart, Threshold, looks
+from counterflow.dashboards.definition import Chart, State, Threshold, looks
 from counterflow.dashboards.frames import FrameError, Result
 from counterflow.dashboards.frames import over_time as frame_of
 from counterflow.dashboards.macros import Range
@@ -165,7 +165,7 @@ def table(chart: Chart, result: Result, most: int = MOST_ROWS) -> ReportTable:
             else:
                 text = bare(row[at], unit, chart.decimals) if column.kind == "number" else figure(row[at], unit)
             if state and isinstance(row[at], str):
-                cells.append(state_cell(row[at]))
+                cells.append(_state_cell(chart.state(row[at])))
             else:
                 cells.append(Cell(text, column.kind in ("number", "time")))
         rows.append(cells)
@@ -207,4 +207,8 @@ def simple(head: Sequence[str], rows: Sequence[Sequence[object]], more: int = 0)
 
 def state_cell(state: str) -> Cell:
     """Return a verdict state in words, with its colour."""
-    return Cell(plain(looks().state(state).text), colour=specs.state_colour(state))
+    return _state_cell(looks().state(state))
+
+
+def _state_cell(state: State) -> Cell:
+    return Cell(plain(state.text), colour=looks().colours[state.colour])

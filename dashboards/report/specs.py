@@ -176,7 +176,7 @@ def states(chart: Chart, result: Result, shown: Range) -> Json:
     values: list[Json] = [
         {
             "entity": plain(row[where["entity"]]),
-            "series": plain(looks().state(str(row[where["state"]])).text),
+            "series": plain(chart.state(str(row[where["state"]])).text),
             "from": ms(row[where["time"]]),
             "until": ms(row[where["time_end"]]),
         }
@@ -208,7 +208,7 @@ def states(chart: Chart, result: Result, shown: Range) -> Json:
         },
     }
     found = dict.fromkeys(str(row[where["state"]]) for row in result.rows)
-    keys = [Key(plain(looks().state(state).text), state_colour(state)) for state in found]
+    keys = [Key(plain(of.text), looks().colours[of.colour]) for of in map(chart.state, found)]
     return _coloured({**_timed(_whole(chart, [layer]), shown), "height": max(1, len(entities)) * (ROW + 8)}, keys)
 
 

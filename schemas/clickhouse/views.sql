@@ -966,3 +966,120 @@ SELECT
   ) AS answer
 FROM found AS rows_of_view
 COMMENT 'When what fills up reaches 100 % of what there is, days_to_limit_within(since = ..., until = ...): the robust trend of the daily peaks, with an interval of 90 %, from the newest 90 days of the range; answer says it in words.';
+
+-- Batch jobs of IBM i, and what their elapsed time consists of: of each job its first thread, whose time in wait buckets
+-- follows without a gap. A row states the end of its job to the second, or none; the begin follows from the time that
+-- its buckets hold in its first interval. One job follows another that ended last, at most a minute before it began: a
+-- minute is ours. A second more is allowed, since ends are whole seconds, and jobs of less than that are passed over.
+CREATE OR REPLACE VIEW counterflow.batch_job_within {on_cluster} AS
+WITH
+  60 AS gap_s, 1 AS stamp_s,
+  recorded AS
+  (
+    SELECT system, ts, max(interval_s) AS seconds
+    FROM counterflow.job FINAL
+    WHERE source = 'ibmi_tables' AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+    GROUP BY system, ts
+  ),
+  -- a rerouted job has two rows in an interval: one that ended, one that started
+  job_interval AS
+  (
+    SELECT
+      system, ts, assumeNotNull(job_number) AS number, assumeNotNull(job_user) AS user, assumeNotNull(job_name) AS name,
+      any(task) AS of_task, any(subsystem) AS of_subsystem, min(interval_s) AS lasted_s,
+      countIf(coalesce(job_event, 'running') IN ('running', 'ended')) > 0 AS ran_before,
+      countIf(coalesce(job_event, 'running') IN ('running', 'started')) > 0 AS runs_after
+    FROM counterflow.job FINAL
+    WHERE source = 'ibmi_tables' AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+      -- prestart jobs serve others: their waits are for work
+      AND job_type = 'B' AND coalesce(job_subtype, '') != 'J' AND coalesce(secondary_thread, false) = false
+      AND coalesce(summarised_tasks, 0) = 0 AND job_number || job_user || job_name IS NOT NULL
+    GROUP BY system, ts, number, user, name
+  ),
+  waited AS
+  (
+    SELECT
+      system, ts, assumeNotNull(task) AS of_task, sum(wait_ms) / 1000 AS all_s,
+      toNullable(ifNull(sumIf(wait_ms, wait_group = 'dispatched_cpu'), 0) / 1000) AS cpu,
+      toNullable(ifNull(sumIf(wait_ms, wait_group = 'cpu_queueing'), 0) / 1000) AS cpu_queueing,
+      toNullable(ifNull(sumIf(wait_ms, bucket = 5), 0) / 1000) AS faults,
+      toNullable(ifNull(sumIf(wait_ms, bucket IN (7, 8)), 0) / 1000) AS disk_contention,
+      toNullable(ifNull(sumIf(wait_ms, wait_group = 'disk'), 0) / 1000) - faults - disk_contention AS transfers,
+      toNullable(ifNull(sumIf(wait_ms, wait_group IN ('lock_contention', 'operating_system_contention')), 0) / 1000) AS locks,
+      toNullable(ifNull(sumIf(wait_ms, wait_group = 'journaling'), 0) / 1000) AS journal,
+      toNullable(ifNull(sumIf(wait_ms, wait_group IN ('ineligible', 'other')), 0) / 1000) AS other,
+      if(countIf(wait_group = 'disk' AND waits IS NULL) > 0, NULL, ifNull(sumIf(waits, wait_group = 'disk'), 0)) AS disk_waited
+    FROM counterflow.wait FINAL
+    WHERE task != '*' AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+    GROUP BY system, ts, of_task
+    HAVING count(wait_ms) > 0
+  ),
+  queued AS
+  (
+    SELECT system, ts, sum(wait_ms * transfers) / nullIf(sum((service_ms + wait_ms) * transfers), 0) AS queued_share
+    FROM counterflow.disk FINAL
+    WHERE leaf AND service_ms + wait_ms IS NOT NULL AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+    GROUP BY system, ts
+  ),
+  part AS
+  (
+    SELECT
+      j.system AS system, j.ts AS ts, j.number AS number, j.user AS user, j.name AS name, j.of_subsystem AS of_subsystem,
+      j.ran_before AS ran_before, j.runs_after AS runs_after,
+      w.all_s AS known_s, w.cpu AS cpu, w.cpu_queueing AS cpu_queueing, w.faults AS faults, w.locks AS locks,
+      w.journal AS journal, w.other AS other, w.disk_waited AS disk_waited, w.all_s IS NULL AS unknown,
+      w.transfers > 0 AND q.queued_share IS NULL AS not_parted,
+      w.transfers * coalesce(q.queued_share, 0) + w.disk_contention AS disk_queueing,
+      w.transfers * (1 - coalesce(q.queued_share, 0)) AS disk_served,
+      j.ts - toIntervalMillisecond(round(1000 * r.seconds)) AS from_ts,
+      if(runs_after, j.ts, from_ts + toIntervalMillisecond(round(1000 * j.lasted_s))) AS to_ts,
+      if(ran_before OR w.all_s IS NULL, from_ts, greatest(from_ts, to_ts - toIntervalMillisecond(round(1000 * w.all_s))))
+        AS work_ts
+    FROM job_interval AS j
+    INNER JOIN recorded AS r ON r.system = j.system AND r.ts = j.ts
+    LEFT JOIN waited AS w ON w.system = j.system AND w.ts = j.ts AND w.of_task = j.of_task
+    LEFT JOIN queued AS q ON q.system = j.system AND q.ts = j.ts
+  ),
+  whole AS
+  (
+    SELECT
+      system, concat(number, '/', user, '/', name) AS job, name AS job_name, any(of_subsystem) AS subsystem,
+      min(work_ts) AS begin_ts, max(to_ts) AS end_ts,
+      argMin(ran_before, ts) = 0 AS began, argMax(runs_after, ts) = 0 AS ended,
+      dateDiff('millisecond', begin_ts, end_ts) / 1000 AS elapsed_s, sum(known_s) AS explained_s,
+      sum(cpu) AS cpu_s, sum(cpu_queueing) AS cpu_queueing_s, sum(disk_served) AS disk_s,
+      if(countIf(not_parted) > 0, NULL, sum(disk_queueing)) AS disk_queueing_s,
+      sum(faults) AS faults_s, sum(locks) AS locks_s, sum(journal) AS journal_s, sum(other) AS other_s,
+      if(countIf(disk_waited IS NULL) > 0, NULL, sum(disk_waited)) AS disk_waits
+    FROM part
+    GROUP BY system, number, user, name
+  ),
+  linked AS
+  (
+    SELECT w.*, if(dateDiff('millisecond', p.end_ts, w.begin_ts) <= 1000 * gap_s, p.job, '') AS follows
+    FROM (SELECT *, begin_ts + toIntervalSecond(stamp_s) AS latest_ts FROM whole) AS w
+    ASOF LEFT JOIN (SELECT system, job, end_ts FROM whole WHERE ended AND elapsed_s > stamp_s) AS p
+      ON p.system = w.system AND p.end_ts <= w.latest_ts
+  ),
+  chained AS
+  (
+    -- back from the job that ended last: each job of the chain names the one before it
+    SELECT system, arrayReverse(arrayFold(
+      (chain, at) -> if(chain.1 IN ('', at.1), (at.2, arrayPushBack(chain.2, at.1)), chain),
+      arrayMap(at -> (at.2, at.3), arrayReverseSort(groupArray((end_ts, job, follows)))),
+      ('', CAST([], 'Array(String)'))
+    ).2) AS chain
+    FROM linked
+    WHERE began AND ended AND elapsed_s > stamp_s
+    GROUP BY system
+  )
+SELECT
+  l.system AS system, l.job AS job, l.job_name AS job_name, l.subsystem AS subsystem, l.begin_ts AS begin_ts,
+  l.end_ts AS end_ts, l.began AS began, l.ended AS ended, l.elapsed_s AS elapsed_s, l.explained_s AS explained_s,
+  l.cpu_s AS cpu_s, l.cpu_queueing_s AS cpu_queueing_s, l.disk_s AS disk_s, l.disk_queueing_s AS disk_queueing_s,
+  l.faults_s AS faults_s, l.locks_s AS locks_s, l.journal_s AS journal_s, l.other_s AS other_s, l.disk_waits AS disk_waits,
+  nullIf(l.follows, '') AS follows,
+  nullIf(indexOf(c.chain, l.job), 0) AS chain_place
+FROM linked AS l
+LEFT JOIN chained AS c ON c.system = l.system
+COMMENT 'Batch jobs of IBM i, batch_job_within(since = ..., until = ...): begin, end, and the parts of their elapsed time by the wait buckets of the first thread, seconds. began, ended: within the period. disk_s contains disk_queueing_s where that is null, since the disks have no service and wait times; all parts are null where no waits of the job are known. follows: the job that ended last, at most a minute before this one began. chain_place: place in the chain that ends with the last job of the period, from 1; null outside of it.';

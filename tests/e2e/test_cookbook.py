@@ -22,12 +22,12 @@ WITHOUT_DATA = {
     *("file_opens", "physical_io_by_job"),
     # no commits, no accounting codes, no time in SQL
     *("changes_per_commit", "cpu_by_accounting_code", "sql_share_of_cpu"),
-    # no locks of single jobs, no job that inserts what it reads, none that changes rows alone
-    *("lock_holders", "mirror_copy_blocking", "mirror_serial_jobs"),
+    # no locks of single jobs and no messages, no job that inserts what it reads, none that changes rows alone
+    *("lock_holders", "unanswered_messages", "mirror_copy_blocking", "mirror_serial_jobs"),
     # no synchronous I/O of RMF
     "sync_io_links",
-    # no pages moved, no processor taken away
-    *("cpu_taken_away", "paging"),
+    # no pages moved, no processor taken away, no batch job that begins or ends
+    *("batch_night", "cpu_taken_away", "paging"),
 }
 """Questions for which the stories hold no data; every other returns rows."""
 

@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import signal
 import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-import yaml
 
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.collectors.reading import read_file
@@ -22,6 +19,7 @@ from counterflow.collectors.records import Record
 from counterflow.stack.account import wait_landed
 from counterflow.stack.settings import StackSettings
 from tests.e2e.conftest import Run
+from tests.support.agents import Agent
 from tests.support.waiting import PATIENCE_S, until
 
 SNAPSHOTS = 12
@@ -37,28 +35,17 @@ def nmon() -> str:
 
 
 def test_every_snapshot_of_a_real_nmon_lands_once(
-    stack: StackSettings, environment: dict[str, str], reader: ClickHouse, nmon: str, tmp_path: Path
+    stack: StackSettings, reader: ClickHouse, nmon: str, tmp_path: Path
 ) -> None:
     recording = tmp_path / "live.nmon"
     source = {"name": "live", "paths": [str(tmp_path / "*.nmon")], "zone": "UTC", "system": SYSTEM, "follow": True}
-    config = {
-        "agent_id": "live",
-        "kafka": stack.kafka("agent").described,
-        "sources": [source],
-    }
-    (tmp_path / "agent.yaml").write_text(yaml.safe_dump(config))
-    command = [sys.executable, "-m", "counterflow", "agent", "run", "--config", str(tmp_path / "agent.yaml")]
-    agent = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
-    try:
+    with Agent(tmp_path, stack, "live", source) as agent:
         arguments = [nmon, "-F", str(recording), "-T", "-s", "1", "-c", str(SNAPSHOTS), "-p"]
-        subprocess.run(arguments, env={**os.environ, "TZ": "UTC"}, check=True, capture_output=True)
+        subprocess.run(arguments, env={**os.environ, "TZ": "UTC"}, check=True, capture_output=True, timeout=PATIENCE_S)
         until(lambda: _snapshots(reader) >= SNAPSHOTS, "every snapshot lands")
         assert _snapshots(reader) == SNAPSHOTS
         time.sleep(3)
-    finally:
-        agent.send_signal(signal.SIGTERM)
-        _, log = agent.communicate(timeout=PATIENCE_S)
-    assert agent.returncode == 0, log
+        agent.stop()
 
     whole = Counter(item.dataset for item in read_file(recording, ZoneInfo("UTC"), SYSTEM) if isinstance(item, Record))
     published = sum(whole.values()) + _count(reader, "quality") + _count(reader, "deadletter")

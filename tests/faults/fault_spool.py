@@ -12,8 +12,8 @@ import orjson
 
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.settings import StackSettings
-from tests.integration.test_sql_agent import Agent
-from tests.support.agents import committed, published
+from tests.integration.test_sql_agent import poll
+from tests.support.agents import Agent, committed, published
 from tests.support.ibmi_database import System
 from tests.support.waiting import until
 
@@ -29,7 +29,7 @@ def test_systems_are_polled_while_the_broker_is_away(
 
     def start() -> Agent:
         intervals = {"collection_services": 3600, "COLLECTION_SERVICES_INFO": 3600, "NRG_INFO": EVERY_S}
-        return Agent(tmp_path, stack, name, system, intervals=intervals, spool={"path": str(spool)})
+        return poll(tmp_path, stack, name, system, intervals=intervals, spool={"path": str(spool)})
 
     def waiting() -> int:
         with closing(sqlite3.connect(spool / "prod01.sqlite")) as database:

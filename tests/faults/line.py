@@ -33,7 +33,8 @@ from counterflow.schemas.definition import datasets
 from counterflow.stack import flink, supervision
 from counterflow.stack.jobs import cluster
 from counterflow.stack.settings import StackSettings
-from tests.integration.test_agent import Agent, Recording, is_read
+from tests.integration.test_agent import Recording, follow, is_read
+from tests.support.agents import Agent
 from tests.support.ports import free_ports
 from tests.support.waiting import PATIENCE_S, until
 
@@ -210,7 +211,7 @@ class Line:
 
     def new_agent(self) -> Agent:
         """Start an agent under the name of the load."""
-        return Agent(self.folder, self.stack, self.name, metrics_port=self.metrics_port)
+        return follow(self.folder, self.stack, self.name, metrics_port=self.metrics_port)
 
     def _load(self) -> None:
         while not self._done.wait(EVERY_S):

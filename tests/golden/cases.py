@@ -42,7 +42,8 @@ so are the rejects. A value is JSON; a string without blanks that no other JSON 
     counter ts=2026-03-02T08:05:00Z system=SYSA source=nmon interval_s=300.0 section=PROC : Runnable=3.07 Blocked=0
 
 `manifest source=nmon counts disk system_cpu` stands for manifests that count the rows of these datasets at each
-instant, as they are expected; others are written out. Of a reject, the offset of its line is left out, and where
+instant, as they are expected; `counts without interval_s` for those that do not have the interval of their rows. Others
+are written out. Of a reject, the offset of its line is left out, and where
 nothing was kept, the text of that line (line 0 is the whole input). What differs from that is stated, `-` for nothing.
 
 Cases of `advice` are files that no format reads: each yields a reject with the advice.
@@ -79,7 +80,8 @@ PAIRS = {"counter": ("counter", "value"), "config": ("name", "value"), "manifest
 """The columns of a dataset that stand as `name=value`."""
 FRAME = ("system", "source", "boot_id", "ts", "interval_s")
 """The columns that the rows of a frame share."""
-_COUNTS = " counts"
+_COUNTS = {" counts": FRAME, " counts without interval_s": FRAME[:-1]}
+"""What the manifests of a line share with the rows that they count, by how the line begins behind what it states."""
 _PAIRS_WIDTH = 160
 _WRITTEN_MISSING = "-"
 _MISSING = object()
@@ -226,15 +228,19 @@ def shown(rows: list[Row], content: bytes) -> str:
     manifests = kinds.pop("manifest", [])
     sources = {row["source"] for row in manifests}
     datasets = [dataset for dataset in kinds if dataset in {row["counted"] for row in manifests}]
-    counted = [exact(row) for source in sources for row in _manifests(rows, source, datasets)]
-    summed_up = len(sources) == 1 and counted and not Counter(counted) - Counter(map(exact, manifests))
-    for text in counted if summed_up else []:
-        manifests.remove(next(row for row in manifests if exact(row) == text))
+    summed_up = ""
+    for counts, frame in _COUNTS.items() if len(sources) == 1 else ():
+        [source] = sources
+        counted = [exact(row) for row in _manifests(rows, source, datasets, frame)]
+        if counted and not summed_up and not Counter(counted) - Counter(map(exact, manifests)):
+            summed_up = " ".join([_stated("manifest", {"source": source}) + counts, *datasets])
+            for text in counted:
+                manifests.remove(next(row for row in manifests if exact(row) == text))
     if manifests:
         kinds["manifest"] = manifests
     lines = [line for dataset, all_fields in kinds.items() for line in _block(dataset, all_fields)]
     if summed_up:
-        lines.append(" ".join([_stated("manifest", {"source": sources.pop()}) + _COUNTS, *datasets]))
+        lines.append(summed_up)
     for row in rows:
         if "fields" not in row:
             implied = _implied(row, content)
@@ -243,12 +249,12 @@ def shown(rows: list[Row], content: bytes) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _manifests(rows: list[Row], source: str, datasets: list[str]) -> list[Row]:
-    """Return manifests of a source that count the rows of datasets at each instant."""
+def _manifests(rows: list[Row], source: str, datasets: list[str], shared: Iterable[str]) -> list[Row]:
+    """Return manifests of a source that count the rows of datasets at each instant, with what they share with rows."""
     counts: dict[str, tuple[Row, int]] = {}
     for row in rows:
         if "fields" in row and row["dataset"] in datasets:
-            frame = {name: row["fields"][name] for name in FRAME if name in row["fields"]}
+            frame = {name: row["fields"][name] for name in shared if name in row["fields"]}
             manifest = frame | {"source": source, "counted": row["dataset"]}
             _, count = counts.get(exact(manifest), (manifest, 0))
             counts[exact(manifest)] = manifest, count + 1
@@ -347,8 +353,8 @@ def _rows(text: str, content: bytes) -> Iterator[Row]:
     for kind, shared, rest, lines in _blocks(text):
         if kind == "reject":
             yield _present((_implied(shared, content) | shared).items())
-        elif rest.startswith(_COUNTS):
-            counted = _manifests(found, shared["source"], rest.removeprefix(_COUNTS).split())
+        elif counts := max((begin for begin in _COUNTS if f"{rest} ".startswith(f"{begin} ")), key=len, default=""):
+            counted = _manifests(found, shared["source"], rest.removeprefix(counts).split(), _COUNTS[counts])
             yield from ({"dataset": kind, "fields": row} for row in counted)
         else:
             rows = list(_of_block(kind, shared, rest, lines))

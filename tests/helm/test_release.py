@@ -1,23 +1,19 @@
-"""What `make release` writes, each part installed from that folder."""
+"""What `make release` writes; wheel and source, made by the same command, are installed by test_install.py."""
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from tests.support.chart import KUBERNETES, TOOLS
-from tests.support.recordings import RECORDINGS
 
 REPOSITORY = Path(__file__).parents[2]
 VERSION = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["version"]
-RECORDING = RECORDINGS / "linux_16n_plain.nmon"
 
 
 def run(*command: str | Path, folder: Path = REPOSITORY, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -46,21 +42,6 @@ def test_every_file_has_its_checksum(release: Path) -> None:
     }
     checked = run("sha256sum", "--check", "--quiet", "SHA256SUMS", folder=release)
     assert checked.returncode == 0, checked.stdout
-
-
-@pytest.mark.parametrize("end", ["-py3-none-any.whl", ".tar.gz"])
-def test_wheel_and_source_install_and_work(release: Path, tmp_path: Path, end: str) -> None:
-    uv = Path(shutil.which(os.environ.get("UV", "uv")) or "uv").absolute()
-    for command in (
-        [uv, "venv", "--python", sys.executable, tmp_path / "venv"],
-        [uv, "pip", "install", "--python", tmp_path / "venv/bin/python", release / f"counterflow-{VERSION}{end}"],
-    ):
-        done = run(*command, folder=tmp_path)
-        assert done.returncode == 0, done.stderr
-    summary = run(tmp_path / "venv/bin/counterflow", "look", "--summary", "--json", RECORDING, folder=tmp_path)
-    assert json.loads(summary.stdout)["snapshots"] == 30, summary.stderr
-    of = "import importlib.metadata; print(importlib.metadata.version('counterflow'))"
-    assert run(tmp_path / "venv/bin/python", "-c", of, folder=tmp_path).stdout.strip() == VERSION
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,14 @@ def client(clickhouse: StackSettings) -> Iterator[ClickHouse]:
 
 
 @pytest.fixture
+def in_environment(clickhouse: StackSettings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands that run in the process of the test find the engine."""
+    for name, value in clickhouse.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("COUNTERFLOW_CLICKHOUSE_PORT", str(clickhouse.clickhouse_port))
+
+
+@pytest.fixture
 def lander(clickhouse: StackSettings, client: ClickHouse) -> Iterator[ClickHouse]:
     """The lander's client of the same tables."""
     with clickhouse.clickhouse("lander") as connected:

@@ -10,15 +10,15 @@ import orjson
 import pytest
 from click.testing import CliRunner, Result
 
-from counterflow.analysis.checks.report import measures
+from counterflow.analysis.checks.report import measured, measures
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
-from counterflow.schemas.migrations import migrate
 from counterflow.stack.settings import StackSettings
+from tests.support.tables import insert
 
 NAME = 'o\'pfer \\ [bold]"x"'
-TABLES = ("pool", "disk", "job", "system_cpu", "link", "io_mix", "manifest", "config")
+TABLES = ("pool", "disk", "job", "counter", "system_cpu", "link", "io_mix", "manifest", "config")
 DAY = ("--from", "2026-03-01", "--to", "2026-03-02")
 PERIOD = ("--system", NAME, *DAY)
 
@@ -26,14 +26,9 @@ Run = Callable[..., Result]
 
 
 @pytest.fixture
-def run(clickhouse: StackSettings, monkeypatch: pytest.MonkeyPatch) -> Run:
-    for name, value in clickhouse.environment.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("COUNTERFLOW_CLICKHOUSE_PORT", str(clickhouse.clickhouse_port))
-    with ClickHouse(clickhouse.clickhouse_url, "admin", clickhouse.clickhouse_password("admin")) as admin:
-        migrate(admin)
-        for table, rows in _rows().items():
-            admin.post(f"INSERT INTO counterflow.{table} FORMAT JSONEachRow", b"\n".join(map(orjson.dumps, rows)))
+def run(client: ClickHouse, in_environment: None) -> Run:
+    for table, rows in _rows().items():
+        insert(client, table, *rows)
     return lambda *arguments: CliRunner().invoke(cli, arguments, catch_exceptions=False)
 
 
@@ -94,6 +89,20 @@ def _rows() -> dict[str, list[dict[str, Any]]]:
             inserts=40.0,
             other=0.0,
         )
+    for unit, pool, used_by_path in (("19", "2", (10, 0)), ("20", "2", (10, 10, 10, 0)), ("21", "3", (10, 10, 0, 0))):
+        for path, transfers in enumerate(used_by_path):
+            of = {
+                "device_type": "path",
+                "leaf": True,
+                "unit": f"{path % 2 * '00'}{unit}",
+                "asp": pool,
+                "capacity_mb": 100.0 * int(unit),
+            }
+            add("disk", 20, disk=f"DMP{unit}{path}", transfers=float(transfers), **of)
+    for half in ("A", "B"):  # of a mirrored pair
+        add("disk", 20, disk=f"DMP22{half}", device_type="disk", leaf=True, unit="22", asp="3")
+    for jobs, value in (("TOTAL", 9.0), ("MAXIMUM", 10.0), ("ACTIVE", 4.0)):
+        add("counter", 20, section="SYSTEM_STATUS", instance="", counter=f"{jobs}_JOBS_IN_SYSTEM", value=value)
     for group, peer in (("MIRROR_DATABASE", "10.0.0.2"), ("MIRROR_RESYNC", "10.0.0.2"), ("MIRROR_RESYNC", "10.0.1.2")):
         add("link", 20, link=f"{group} {peer}", link_type="nrg_link", group=group, peer=peer)
     add("manifest", 20, counted="pool", row_count=5)
@@ -105,6 +114,7 @@ def _rows() -> dict[str, list[dict[str, Any]]]:
         "SUBSYSTEM_ACTIVE": "YES",
     }
     settings = [("SYSTEM_VALUE_INFO", "QPFRADJ", "CURRENT_CHARACTER_VALUE", "2"), ("QAPMSYSTEM", "", "SYSHRF", "Y")]
+    settings += [("SYSTEM_VALUE_INFO", "QPRCMLTTSK", "CURRENT_CHARACTER_VALUE", "0")]
     settings += [("PRESTART_JOB_INFO", "QSYS/QUSRWRK", name, value) for name, value in entry.items()]
     settings += [("PRESTART_JOB_INFO", "OLD/SBS", *of) for of in (("INITIAL_JOBS", "1"), ("SUBSYSTEM_ACTIVE", "NO"))]
     counted = {"JOURNALED_FILES": "120", "FILES_WITH_BEFORE_IMAGES": "3", "FILES_WITH_OPEN_CLOSE": "0"}
@@ -142,9 +152,18 @@ def test_every_input_query_names_what_it_returns(run: Run, clickhouse: StackSett
             assert set(rows[0]) == {"system", *subject, *query.columns}
 
 
+def test_a_unit_with_several_paths_is_one_disk_and_a_mirrored_pair_two(run: Run, clickhouse: StackSettings) -> None:
+    day = {"param_systems": "[]", "param_from": "2026-03-01 00:00:00", "param_to": "2026-03-02 00:00:00"}
+    with ClickHouse(clickhouse.clickhouse_url, "reader", clickhouse.clickhouse_password("reader")) as client:
+        found = measured(client, day)[NAME]
+    assert {pool: found["asp", pool]["disks"] for pool in ("1", "2", "3")} == {"1": 2.0, "2": 2.0, "3": 3.0}
+    assert (found["asp", "2"]["smallest_disk_mb"], found["asp", "2"]["largest_disk_mb"]) == (1900.0, 2000.0)
+
+
 def test_rules_warn_pass_and_report_what_they_need(run: Run, tmp_path: Path) -> None:
     facts = tmp_path / "facts.yaml"
-    facts.write_bytes(b"systems: " + orjson.dumps({NAME: {"vios": False, "qdbmsrvr_threshold": 50}}))
+    held = {"pools": {"4": {"holds_objects": True}}}
+    facts.write_bytes(b"systems: " + orjson.dumps({NAME: {"vios": False, "qdbmsrvr_threshold": 50} | held}))
     answer = run("doctor", NAME, *DAY, "--facts", str(facts), "--json")
     assert answer.exit_code == 2  # of the parts, ClickHouse alone runs here
     found = rules(answer)
@@ -156,7 +175,14 @@ def test_rules_warn_pass_and_report_what_they_need(run: Run, tmp_path: Path) -> 
         ("interactive_faulting", "pool 3"): ("pass", pytest.approx(5.0)),  # 50 faults/s, 8 ms, 20 tps, 0.4 s
         ("batch_faulting", "pool 4"): ("warn", pytest.approx(40.0)),  # 32 % of the time in faults, 48 % at a processor
         ("expert_cache", "pool 4"): ("pass", 55.0),
+        ("object_pool", "pool 4"): ("warn", False),  # *SHRPOOL1, QPFRADJ 2
+        ("multithreading", "system"): ("warn", False),
         ("disk_busy", "asp 1"): ("warn", 41.0),
+        ("job_tables", "system"): ("warn", 90.0),
+        ("lun_paths", "asp 2"): ("warn", 2.0),
+        ("lun_paths", "asp 3"): ("pass", 4.0),
+        ("path_balance", "asp 2"): ("warn", 1.0),
+        ("path_balance", "asp 3"): ("pass", 0.0),
         ("resync_link", "system"): ("warn", 1.0),
         ("pool_adjustment", "system"): ("pass", True),
         ("qdbmsrvr_inljobs", "system"): ("warn", 3.0),
@@ -171,6 +197,8 @@ def test_rules_warn_pass_and_report_what_they_need(run: Run, tmp_path: Path) -> 
     assert found["journal_before_images", "system"]["details"]["note"] == "3 of 120 journaled files, mirrored or not"
     assert "PRESTART_JOB_INFO" in found["qdbmsrvr_threshold", "system"]["details"]["inputs"]["qdbmsrvr_threshold"]
     assert found["disk_busy", "asp 1"]["details"]["note"] == "unit DMP2"
+    assert found["lun_paths", "asp 2"]["details"]["note"] == "unit 19"
+    assert "; 5 of them queued" in found["job_tables", "system"]["details"]["note"]
     assert found["full_opens", "system"]["needs"].keys() == {"full_opens_goal_per_s"}
     assert "vios_memory" not in {check for check, _ in found}
 
@@ -187,7 +215,11 @@ def test_names_are_printed_as_they_are(run: Run) -> None:
 
 
 def test_where_nothing_was_recorded_no_rule_judges_and_no_mirror_is_studied(run: Run) -> None:
-    [answer] = rules(run("doctor", NAME, "--from", "2027-01-01", "--json")).values()
+    [answer] = [
+        one
+        for (name, _), one in rules(run("doctor", NAME, "--from", "2027-01-01", "--json")).items()
+        if name != "days_to_limit"
+    ]
     assert (answer["subject"], answer["status"]) == ("published rules", "unknown")
     with pytest.raises(CounterflowError) as error:
         run("whatif", "mirror", *PERIOD[:2], "--from", "2027-01-01")

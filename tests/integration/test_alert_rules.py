@@ -13,10 +13,11 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
+from counterflow.analysis.queries import queries, run_stored
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.dashboards import alerting, build
 from counterflow.dashboards.alerting import Site
-from counterflow.dashboards.definition import prometheus_charts
+from counterflow.dashboards.definition import boards, charts, prometheus_charts
 from counterflow.dashboards.macros import Range, expand
 from counterflow.dashboards.server import fetch
 from tests.support.prometheus import REPOSITORY, run
@@ -61,7 +62,20 @@ def test_queries_of_panels_are_promql(tmp_path: Path) -> None:
     assert f"{len(queries)} rules found" in checked.stdout
 
 
-LABELS = ("system", "entity", "entity_type", "filesystem", "pool", "component", "queue", "dataset", "agent_id", "rule")
+LABELS = (
+    "system",
+    "entity",
+    "entity_type",
+    "filesystem",
+    "asp",
+    "journal",
+    "pool",
+    "component",
+    "queue",
+    "dataset",
+    "agent_id",
+    "rule",
+)
 
 
 def rendered(folder: Path, *, rows: bool) -> dict[str, str]:
@@ -177,6 +191,52 @@ def test_results_whose_rows_are_under_way_are_not_incomplete_yet(client: ClickHo
     assert fired(client, "results-provisional", "dataset") == {}
     insert(client, "manifest", {**envelope, "ts": ago(20), "seq": 2, **counts})
     assert fired(client, "results-provisional", "dataset") == {"link_load": 1}
+
+
+ODD = 'it\'s "A"'
+NAMES = {"counter": ("instance", "counter"), "config": ("item", "name")}
+
+
+def test_what_operators_look_at_is_judged_by_its_newest_sample(client: ClickHouse) -> None:
+    """On one system all is beyond its limit; on the other it was, and a reply, a start and a save ended it."""
+    before, newest = ago(40), ago(5)
+
+    def sampled(system: str, ts: str, *key: str, value: Any, dataset: str = "counter") -> None:
+        """Insert what the pack `operations` reads: the section, the thing and the name are its key."""
+        row = {"system": system, "ts": ts, "source": "ibmi_tables", "agent_id": "a", "seq": 1, "collected_at": ts}
+        named = dict(zip(("section", *NAMES[dataset]), key, strict=True))
+        insert(client, dataset, {**row, "interval_s": 60, **named, "value": value})
+
+    figures = {
+        "inquiry-message": ("MESSAGE_QUEUE_INFO", "QSYS/QSYSOPR 0A", "AGE", 1000),
+        "job-queue-waiting": ("JOB_QUEUE_INFO", "QGPL/QBATCH", "LONGEST_WAIT", 7200),
+        "asp-full": ("ASP_INFO", "1", "USED", 92.5),
+        "receiver-detached": ("JOURNAL_RECEIVER_INFO", "APP/QSQJRN", "OLDEST_DETACHED", 8 * 86400),
+    }
+    for section, thing, name, value in figures.values():
+        none = thing.replace(" 0A", " *NONE")
+        sampled("ended", before, section, thing, name, value=value)
+        sampled("ended", newest, section, none, name, value=0)
+        sampled(ODD, newest, section, thing, name, value=value)
+    sampled(ODD, newest, "MESSAGE_QUEUE_INFO", "QSYS/QSYSOPR 0B", "AGE", value=60)
+    text = "(C 'G' \"R\")"
+    sampled(ODD, newest, "MESSAGE_QUEUE_INFO", "QSYS/QSYSOPR 0A", "MESSAGE_TEXT", value=text, dataset="config")
+    found = {alert: fired(client, alert) for alert in figures}
+    expected = {"inquiry-message": 1000 / 60, "job-queue-waiting": 120, "asp-full": 92.5, "receiver-detached": 192}
+    assert found == {alert: {ODD: pytest.approx(value)} for alert, value in expected.items()}
+
+    rows = run_stored(client, queries()["unanswered_messages"])
+    assert [(row["system"], row["age_min"], row["text"]) for row in rows] == [(ODD, 16.7, text), (ODD, 1, None)]
+    now = datetime.now(UTC)
+
+    def drawn(chart: str) -> list[dict[str, Any]]:
+        hour = Range(now - timedelta(hours=1), now, 60)
+        return client.rows(expand(charts()[chart].query, hour, {"system": (ODD, "ended")}))
+
+    assert [(row["System"], row["Text"]) for row in drawn("operations_messages")] == [(ODD, text), (ODD, None)]
+    newest_figures = {chart: drawn(chart)[-1]["Value"] for chart in boards()["cf-operations"].figures}
+    assert newest_figures == dict(zip(newest_figures, (pytest.approx(1000 / 60), 120, 92.5, 192), strict=True))
+    assert 92.5 in {row["Value"] for row in drawn("operations_storage")}
 
 
 @pytest.mark.parametrize(

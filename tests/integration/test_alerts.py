@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote_plus
 
-import httpx
 import pytest
 import yaml
 
@@ -25,56 +20,23 @@ from counterflow.base.clickhouse import ClickHouseError
 from counterflow.dashboards import alerting
 from counterflow.schemas.migrations import migrate
 from counterflow.stack.settings import HOST, StackSettings
-from tests.support.prometheus import REPOSITORY, folder, program
-from tests.support.waiting import PATIENCE_S, until
+from tests.support.prometheus import REPOSITORY, alertmanager, get, prometheus, routed, running, scraping
+from tests.support.waiting import until
+from tests.support.web import Post, receiving
 
 SYSTEM = "alerts 'A'"
 
 
-@contextmanager
-def running(log: Path, *command: str, cwd: Path = REPOSITORY, **environment: str) -> Iterator[None]:
-    """Run a program until the block ends; its output goes to a file."""
-    with log.open("ab") as out:
-        process = subprocess.Popen(command, stdout=out, stderr=out, cwd=cwd, env={**os.environ, **environment})
-    try:
-        yield
-    finally:
-        process.terminate()
-        try:
-            process.wait(PATIENCE_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait(PATIENCE_S)
-
-
-def get(url: str) -> str | None:
-    try:
-        return httpx.get(url, timeout=5, trust_env=False).raise_for_status().text
-    except httpx.HTTPError:
-        return None
-
-
 @pytest.fixture
-def hook() -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """A server that keeps the alerts it is sent."""
-    sent: list[dict[str, Any]] = []
+def hook() -> Iterator[tuple[str, list[Post]]]:
+    """A server that keeps what it is sent."""
+    with receiving() as found:
+        yield found
 
-    class Hook(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            sent.extend(json.loads(self.rfile.read(int(self.headers["Content-Length"])))["alerts"])
-            self.send_response(200)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with HTTPServer((HOST, 0), Hook) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://{HOST}:{server.server_port}/", sent
-        server.shutdown()
-        thread.join()
+def alerts(posts: list[Post]) -> list[dict[str, Any]]:
+    """Return the alerts in what was posted to the hook."""
+    return [alert for post in posts for alert in post.json()["alerts"]]
 
 
 def write_verdict(settings: StackSettings, state: str, system: str = SYSTEM) -> None:
@@ -104,26 +66,18 @@ def quick(rules: str) -> str:
 def test_a_capped_link_reaches_a_webhook_and_clears(
     tables: StackSettings,
     new_stack: Callable[[], StackSettings],
-    hook: tuple[str, list[dict[str, Any]]],
+    hook: tuple[str, list[Post]],
     tmp_path: Path,
 ) -> None:
     url, sent = hook
     spare = new_stack()  # never started: its ports are free
-    metrics, prometheus, alertmanager = (f"{HOST}:{port}" for port in list(spare.ports.values())[:3])
+    metrics, of_prometheus, of_alertmanager = (f"{HOST}:{port}" for port in list(spare.ports.values())[:3])
     (tmp_path / "rules.yml").write_text(quick(alerting.files()[alerting.PROMETHEUS]))
-    scrapes = [{"job_name": "counterflow-verdicts", "static_configs": [{"targets": [metrics]}]}]
-    managers = {"alertmanagers": [{"static_configs": [{"targets": [alertmanager]}]}]}
-    every = {"scrape_interval": "1s", "evaluation_interval": "1s"}
-    config = {"global": every, "rule_files": ["rules.yml"], "scrape_configs": scrapes, "alerting": managers}
-    (tmp_path / "prometheus.yml").write_text(yaml.safe_dump(config))
-    route = {"receiver": "hook", "group_by": ["..."], "group_wait": "0s", "group_interval": "1s"}
-    routing = {"route": route, "receivers": [{"name": "hook", "webhook_configs": [{"url": url}]}]}
-    (tmp_path / "alertmanager.yml").write_text(yaml.safe_dump(routing))
 
     def of_the_link(status: str) -> list[dict[str, Any]]:
         return [
             alert
-            for alert in sent
+            for alert in alerts(sent)
             if alert["status"] == status
             and alert["labels"]["alertname"] == "CounterflowLinkCapped"
             and alert["labels"]["system"] == SYSTEM
@@ -149,23 +103,10 @@ def test_a_capped_link_reaches_a_webhook_and_clears(
         until(metrics_page, "exporter after its restart")
         assert states() == before
 
-        stack.enter_context(
-            running(
-                tmp_path / "alertmanager.log",
-                *(program("prometheus-alertmanager"), f"--config.file={tmp_path / 'alertmanager.yml'}"),
-                *(f"--storage.path={tmp_path / 'alerts'}", f"--web.listen-address={alertmanager}"),
-                "--cluster.listen-address=",
-                cwd=folder("prometheus-alertmanager"),
-            )
-        )
-        stack.enter_context(
-            running(
-                tmp_path / "prometheus.log",
-                *(program("prometheus"), f"--config.file={tmp_path / 'prometheus.yml'}"),
-                *(f"--storage.tsdb.path={tmp_path / 'series'}", f"--web.listen-address={prometheus}"),
-                "--rules.alert.resend-delay=1s",  # an alert that fires before it knows the Alertmanager is lost
-            )
-        )
+        stack.enter_context(alertmanager(tmp_path, of_alertmanager, routed(url)))
+        # an alert that fires before it knows the Alertmanager is lost
+        again = "--rules.alert.resend-delay=1s"
+        stack.enter_context(prometheus(tmp_path, of_prometheus, scraping(metrics, of_alertmanager), again))
         alert = until(lambda: of_the_link("firing"), f"alert: {sorted(p.name for p in tmp_path.glob('*.log'))}")[0]
         assert alert["labels"]["severity"] == "critical"
         begin, end = map(int, re.findall(r"(?:from|to)=(\d+)", alert["annotations"]["dashboard_url"]))
@@ -179,7 +120,7 @@ def test_a_capped_link_reaches_a_webhook_and_clears(
             f"&var-system={quote_plus(SYSTEM)}&var-link={quote_plus(f'{SYSTEM} / NRG1')}",
             "runbook_url": (REPOSITORY / "dashboards/alerts/link-capped/README.md").as_uri(),
         }
-        until(lambda: [a for a in sent if a["labels"]["alertname"] == "CounterflowWatchdog"], "sign of life")
+        until(lambda: [a for a in alerts(sent) if a["labels"]["alertname"] == "CounterflowWatchdog"], "sign of life")
         assert not of_the_link("resolved")
 
         write_verdict(tables, "OK")

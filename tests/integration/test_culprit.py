@@ -14,7 +14,6 @@ from counterflow.base.clickhouse import ClickHouse
 from counterflow.dashboards.definition import charts
 from counterflow.dashboards.macros import Range, expand
 from counterflow.schemas.culprit import measures
-from counterflow.schemas.definition import datasets
 from tests.support import tables
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
@@ -23,8 +22,7 @@ PERIOD = Period(NOON - timedelta(minutes=10), NOON, NOON + timedelta(minutes=5))
 
 
 def insert(client: ClickHouse, table: str, rows: list[dict[str, Any]]) -> None:
-    made = {"n": 1} if datasets()[table].role == "result" else {}
-    tables.insert(client, table, *({"system": SYSTEM, **made, "interval_s": 60, **row} for row in rows))
+    tables.insert(client, table, *rows, system=SYSTEM, interval_s=60)
 
 
 def minutes() -> Iterator[tuple[int, dict[str, Any]]]:

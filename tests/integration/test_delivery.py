@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import ssl
-import threading
 from collections.abc import Iterator
 from email import message_from_bytes, policy
 from email.message import EmailMessage
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import httpx
@@ -17,11 +15,11 @@ import yaml
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult, LoginPassword
 
-from tests.integration.test_alerts import get, running
 from tests.support.dds import Authority
 from tests.support.ports import free_ports
-from tests.support.prometheus import REPOSITORY, folder, program, run
+from tests.support.prometheus import REPOSITORY, alertmanager, run
 from tests.support.waiting import until
+from tests.support.web import Post, receiving
 
 HOST = "127.0.0.1"
 EXAMPLE = REPOSITORY / "dashboards/prometheus/alertmanager.example.yml"
@@ -29,15 +27,14 @@ SECRET = "the secret of the test"
 BOARD, RUNBOOK = "http://127.0.0.1:13000/d/cf-mirror", "https://docs.example/runbooks/link-capped"
 
 
-class Sites:
-    """A mail server that requires TLS and a password, and a web server that keeps what it is sent."""
+class Mailbox:
+    """A mail server that requires TLS and a password."""
 
     def __init__(self, authority: Authority) -> None:
-        self.posts: list[tuple[str, str | None, dict[str, Any]]] = []
         self.mails: list[tuple[list[str], EmailMessage]] = []
         tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         tls.load_cert_chain(authority.certificate, authority.key)
-        self.mail = Controller(
+        self.server = Controller(
             self,
             hostname=HOST,
             port=free_ports(1)[0],
@@ -47,21 +44,6 @@ class Sites:
             auth_exclude_mechanism=["LOGIN"],  # whose challenge Go does not accept
             authenticator=self._authenticate,
         )
-        posts = self.posts
-
-        class Web(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                posts.append((self.path, self.headers["Authorization"], body))
-                self.send_response(202)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self.web = ThreadingHTTPServer((HOST, 0), Web)
-        self.url = f"http://{HOST}:{self.web.server_port}"
 
     @staticmethod
     def _authenticate(_: object, __: object, ___: object, mechanism: str, data: object) -> AuthResult:
@@ -73,15 +55,16 @@ class Sites:
         self.mails.append((envelope.rcpt_tos, message))
         return "250 OK"
 
-    def of(self, path: str) -> list[dict[str, Any]]:
-        return [body for where, _, body in self.posts if where == path]
-
 
 class Delivery(NamedTuple):
-    """A running Alertmanager with the receivers of the example, and the sites that they lead to."""
+    """A running Alertmanager with the receivers of the example, and what they were sent."""
 
     url: str
-    sites: Sites
+    mailbox: Mailbox
+    posts: list[Post]
+
+    def of(self, path: str) -> list[dict[str, Any]]:
+        return [post.json() for post in self.posts if post.path == path]
 
     def fire(self, receiver: str, system: str) -> None:
         labels = {"alertname": "CounterflowLinkCapped", "severity": "critical", "system": system, "to": receiver}
@@ -95,14 +78,27 @@ class Delivery(NamedTuple):
 def delivery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Delivery]:
     place = tmp_path_factory.mktemp("delivery")
     authority = Authority(place / "authority")
-    sites = Sites(authority)
+    mailbox = Mailbox(authority)
+    address = f"{HOST}:{free_ports(1)[0]}"
+    mailbox.server.start()
+    try:
+        with receiving() as (site, posts):
+            config = configured(place, authority, site, mailbox.server.port)
+            with alertmanager(place, address, config):
+                yield Delivery(f"http://{address}", mailbox, posts)
+    finally:
+        mailbox.server.stop()
+
+
+def configured(place: Path, authority: Authority, site: str, mail_port: int) -> dict[str, Any]:
+    """Return the configuration of the example, with sites and files of the test; a label chooses the receiver."""
     text = EXAMPLE.read_text()
     for name in ("switch-token", "pagerduty-key", "webhook-token", "mail-password"):
         (place / name).write_text(SECRET)
-    (place / "slack-url").write_text(f"{sites.url}/slack/{SECRET.replace(' ', '-')}")
-    text = text.replace("/etc/alertmanager", str(place)).replace("mail.example.com:587", f"{HOST}:{sites.mail.port}")
-    text = text.replace("https://events.pagerduty.com/v2/enqueue", f"{sites.url}/pagerduty")
-    config = yaml.safe_load(text.replace("https://desk.example.com", sites.url))
+    (place / "slack-url").write_text(f"{site}/slack/{SECRET.replace(' ', '-')}")
+    text = text.replace("/etc/alertmanager", str(place)).replace("mail.example.com:587", f"{HOST}:{mail_port}")
+    text = text.replace("https://events.pagerduty.com/v2/enqueue", f"{site}/pagerduty")
+    config: dict[str, Any] = yaml.safe_load(text.replace("https://desk.example.com", site))
     names = [receiver["name"] for receiver in config["receivers"]]
     routes: list[dict[str, Any]] = [{"receiver": name, "matchers": [f"to = {name}"]} for name in names]
     always = {"receiver": "webhook", "matchers": ["to = muted"], "mute_time_intervals": ["maintenance"]}
@@ -112,25 +108,7 @@ def delivery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Delivery]:
     for receiver in config["receivers"]:
         for mail in receiver.get("email_configs", ()):
             mail["tls_config"] = {"ca_file": str(authority.authority)}
-    (place / "alertmanager.yml").write_text(yaml.safe_dump(config))
-    [port] = free_ports(1)
-    url = f"http://{HOST}:{port}"
-    command = (
-        *(program("prometheus-alertmanager"), f"--config.file={place / 'alertmanager.yml'}"),
-        *(f"--storage.path={place / 'alerts'}", f"--web.listen-address={HOST}:{port}", "--cluster.listen-address="),
-    )
-    web = threading.Thread(target=sites.web.serve_forever)
-    web.start()
-    sites.mail.start()
-    try:
-        with running(place / "log", *command, cwd=folder("prometheus-alertmanager")):
-            until(lambda: get(f"{url}/-/ready"), f"Alertmanager: {(place / 'log').read_text()}")
-            yield Delivery(url, sites)
-    finally:
-        sites.mail.stop()
-        sites.web.shutdown()
-        sites.web.server_close()
-        web.join()
+    return config
 
 
 @pytest.mark.parametrize(
@@ -141,7 +119,7 @@ def test_a_mail_arrives_over_tls_with_a_password(delivery: Delivery, receiver: s
     delivery.fire(receiver, f"SYS-{receiver}")
 
     def arrived() -> list[EmailMessage]:
-        return [mail for recipients, mail in delivery.sites.mails if recipients == [to]]
+        return [mail for recipients, mail in delivery.mailbox.mails if recipients == [to]]
 
     [mail] = until(arrived, f"mail to {to}")
     assert mail["Subject"] == f"[firing] SYS-{receiver}: link NRG1 is capped"
@@ -154,7 +132,7 @@ def test_a_mail_arrives_over_tls_with_a_password(delivery: Delivery, receiver: s
 
 def test_pagerduty_is_sent_an_event(delivery: Delivery) -> None:
     delivery.fire("pager", "SYSP")
-    [event] = until(lambda: delivery.sites.of("/pagerduty"), "event")
+    [event] = until(lambda: delivery.of("/pagerduty"), "event")
     assert (event["routing_key"], event["event_action"]) == (SECRET, "trigger")
     assert event["payload"]["summary"] == "SYSP: link NRG1 is capped"
     assert event["payload"]["custom_details"]["description"] == "0.7004 of its bytes\n"
@@ -163,7 +141,7 @@ def test_pagerduty_is_sent_an_event(delivery: Delivery) -> None:
 
 def test_slack_is_sent_a_message(delivery: Delivery) -> None:
     delivery.fire("notices", "SYSS")
-    [message] = until(lambda: delivery.sites.of(f"/slack/{SECRET.replace(' ', '-')}"), "message")
+    [message] = until(lambda: delivery.of(f"/slack/{SECRET.replace(' ', '-')}"), "message")
     [part] = message["attachments"]
     assert part["title"] == "[firing] SYSS: link NRG1 is capped"
     assert part["title_link"] == BOARD
@@ -175,9 +153,9 @@ def test_a_webhook_is_sent_the_alert_with_its_token(delivery: Delivery) -> None:
 
     def arrived() -> list[tuple[str | None, dict[str, Any]]]:
         return [
-            (token, alert)
-            for _, token, body in delivery.sites.posts
-            for alert in body.get("alerts", ())
+            (post.headers["Authorization"], alert)
+            for post in delivery.posts
+            for alert in post.json().get("alerts", ())
             if alert["labels"]["system"] == "SYSW"
         ]
 
@@ -195,7 +173,7 @@ def test_what_is_silenced_or_in_a_maintenance_window_is_not_sent(delivery: Deliv
     delivery.fire("webhook", "LOUD")
 
     def systems() -> set[str]:
-        return {alert["labels"]["system"] for body in delivery.sites.of("/alerts") for alert in body["alerts"]}
+        return {alert["labels"]["system"] for body in delivery.of("/alerts") for alert in body["alerts"]}
 
     until(lambda: "LOUD" in systems(), "the alert that is not silenced")
     assert not systems() & {"QUIET", "MUTED"}

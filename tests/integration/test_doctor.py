@@ -5,10 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import orjson
-
 from counterflow.analysis.doctor import InputFinding, examine
 from counterflow.base.clickhouse import ClickHouse
+from tests.support import tables
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 ALERTS = {
@@ -21,22 +20,19 @@ ALERTS = {
 
 
 def insert(client: ClickHouse, table: str, *rows: dict[str, Any]) -> None:
-    envelope = {"ts": NOW, "source": "test", "agent_id": "test", "collected_at": NOW}
-    body = b"\n".join(orjson.dumps({**envelope, **row}, option=orjson.OPT_OMIT_MICROSECONDS) for row in rows)
-    settings = {"input_format_skip_unknown_fields": 1, "date_time_input_format": "best_effort"}
-    client.post(f"INSERT INTO counterflow.{table} FORMAT JSONEachRow", body, settings)
+    tables.insert(client, table, *rows, ts=NOW)
 
 
 def link(system: str, **columns: Any) -> dict[str, Any]:
     """Return a group whose load, line rate and capacity are known except where `columns` overrides them."""
     known = {"physical_port": "P1", "line_bits_s": 1e11, "capacity_pct": 6.0}
     known |= {"phys_out_bytes_s": 1e9, "phys_in_bytes_s": 1e9}
-    group = {"system": system, "link_type": "nrg", "link": "MIRROR_DATABASE", "n": 1, "interval_s": 15.0}
+    group = {"system": system, "link_type": "nrg", "link": "MIRROR_DATABASE", "interval_s": 15.0}
     return {**group, **known, **columns}
 
 
 def wire(system: str, **columns: Any) -> dict[str, Any]:
-    return {"system": system, "link_type": "nrg", "link": "MIRROR_DATABASE", "n": 1, "hops": "", **columns}
+    return {"system": system, "link_type": "nrg", "link": "MIRROR_DATABASE", "hops": "", **columns}
 
 
 def verdicts(found: list[InputFinding], rule: str) -> dict[str, InputFinding]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -15,40 +14,31 @@ from counterflow.base.clickhouse import ClickHouse
 from counterflow.pipelines.exporter.metrics import Results
 from counterflow.pipelines.exporter.remote_write import series
 from counterflow.pipelines.exporter.watched import Listed, listed, watched
-from counterflow.schemas.definition import datasets, published
-from counterflow.schemas.migrations import migrate
+from counterflow.schemas.definition import datasets
 from counterflow.stack.settings import StackSettings
+from tests.support import tables
 
 NOW_S = time.time()
-READ = {"source": "ibmi_tables", "agent_id": "a", "seq": 1, "collected_at": NOW_S, "interval_s": 1}
-"""What every row of a counter has besides."""
 DISK = {"disk": "D1", "device_type": "disk", "leaf": True, "transfers": 80, "service_ms": 12, "wait_ms": 0}
 """80 transfers a second, of 12 ms each."""
 
 
 @pytest.fixture
-def reader(clickhouse: StackSettings) -> Iterator[ClickHouse]:
-    """ClickHouse with empty tables."""
-    with clickhouse.clickhouse("admin") as admin:
-        migrate(admin)
-        for dataset in published():
-            admin.post(f"TRUNCATE TABLE counterflow.{dataset}")
+def reader(client: ClickHouse, clickhouse: StackSettings) -> Iterator[ClickHouse]:
+    """The user who may only read, of tables without rows."""
     with clickhouse.clickhouse("reader") as reader:
         yield reader
 
 
 def insert(clickhouse: StackSettings, dataset: str, *rows: dict[str, Any]) -> None:
-    whole = [
-        {"ts": NOW_S, "system": "A", **(READ if datasets()[dataset].role == "counter" else {}), **row} for row in rows
-    ]
-    for row in whole:
-        row |= {name: written(row[name]) for name in ("ts", "since", "collected_at") if name in row}
     with clickhouse.clickhouse("lander") as lander:
-        lander.post(f"INSERT INTO counterflow.{dataset} FORMAT JSONEachRow", json.dumps(whole).encode())
-
-
-def written(moment_s: float) -> str:
-    return datetime.fromtimestamp(moment_s, UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
+        every = {"ts": NOW_S, "system": "A"} | (
+            {"interval_s": 1, "source": "ibmi_tables"} if datasets()[dataset].role == "counter" else {}
+        )
+        whole = [{**every, **row} for row in rows]
+        for row in whole:
+            row |= {name: datetime.fromtimestamp(row[name], UTC) for name in ("ts", "since") if name in row}
+        tables.insert(lander, dataset, *whole)
 
 
 def verdict(**columns: Any) -> dict[str, Any]:

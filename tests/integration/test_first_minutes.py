@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 import socket
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from counterflow.base.errors import CounterflowError
 from counterflow.stack import preflight
-from counterflow.stack.install import install
 from counterflow.stack.settings import StackSettings
 from tests.conftest import free_settings
 from tests.support.command_line import run
@@ -95,24 +92,3 @@ def test_a_path_with_a_space_is_refused_before_anything_is_fetched(tmp_path: Pat
     assert f"Flink cannot start with a space in a path: {settings.home}\n" in done.stderr
     assert "counterflow up --home <a path without a space>" in done.stderr
     assert not settings.parts.exists()
-
-
-def test_uv_is_found_where_make_setup_put_it(
-    bare: StackSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A shell of a user who ran `make setup`: no uv on PATH and no variable that names it."""
-    uv = tmp_path / "uv/bin/uv"
-    uv.parent.mkdir(parents=True)
-    uv.write_text("#!/bin/sh\necho error: this uv was run\nexit 1\n")
-    uv.chmod(0o755)
-    parts = tmp_path / "parts"
-    parts.mkdir()
-    for name in ("jars", "clickhouse", "flink-library"):
-        (parts / name).symlink_to(bare.parts / name)
-        shutil.copy(bare.parts / f"{name}.installed", parts)
-    path = [folder for folder in os.environ["PATH"].split(":") if not (Path(folder) / "uv").exists()]
-    monkeypatch.setenv("PATH", ":".join(path))
-    monkeypatch.delenv("UV", raising=False)
-    monkeypatch.setenv("COUNTERFLOW_HOME", str(tmp_path))
-    with pytest.raises(CounterflowError, match="error: this uv was run"):
-        install(bare.model_copy(update={"parts": parts}), print)

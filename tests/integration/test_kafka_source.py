@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-import collections
 import io
 import itertools
 import random
-import sys
 import threading
 import time
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import orjson
 import pytest
-import yaml
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 
 from counterflow.collectors.agent.checkpoint import StreamId
 from counterflow.collectors.formats import formats
-from counterflow.collectors.records import Context, Record
+from counterflow.collectors.records import Context, Item
 from counterflow.stack.settings import StackSettings
-from tests.support.agents import AgentProcess, Rows, committed, published
+from tests.support.agents import Agent, assert_exactly_once, committed, published
 from tests.support.waiting import PATIENCE_S, until
 
 _names = itertools.count(1)
-_ENVELOPE = {"agent_id", "seq", "collected_at", "run"}
 BEGIN = datetime(2026, 11, 21, tzinfo=UTC)
 FIGURES = ("velocity", "io_rate")
 
@@ -39,21 +35,10 @@ def name() -> str:
     return f"kafka-source-test-{next(_names)}"
 
 
-class Agent(AgentProcess):
-    """The command in a process of its own."""
-
-    def __init__(self, folder: Path, broker: StackSettings, name: str, topics: list[str]) -> None:
-        source = {"kind": "kafka", "name": "odp", "topics": topics, "run": "r"}
-        config: dict[str, Any] = {
-            "agent_id": name,
-            "kafka": broker.kafka("admin").described,
-            "poll_s": 0.1,
-        }
-        config |= {"sources": [source], "commit": {"interval_s": 0.2}}
-        path = folder / f"{name}.yaml"
-        path.write_text(yaml.safe_dump(config))
-        command = [sys.executable, "-m", "counterflow", "agent", "run", "--config", str(path)]
-        super().__init__(command, folder / f"{name}.{next(_names)}.log")
+def read_topics(folder: Path, broker: StackSettings, name: str, *topics: str) -> Agent:
+    """Start an agent that reads topics of others."""
+    source = {"kind": "kafka", "name": "odp", "topics": [*topics], "run": "r"}
+    return Agent(folder, broker, name, source, user="admin", commit={"interval_s": 0.2})
 
 
 def make_topic(broker: StackSettings, topic: str, partitions: int) -> AdminClient:
@@ -82,17 +67,9 @@ def is_read(broker: StackSettings, name: str, *ends: tuple[str, int, int]) -> bo
     return all((at := places[topic, p]) and at.position.get("offset", 0) >= end for topic, p, end in ends)
 
 
-def canonical(fields: dict[str, Any]) -> frozenset[tuple[str, Any]]:
-    return frozenset((k, v) for k, v in fields.items() if k not in _ENVELOPE)
-
-
-def assert_exactly_once(rows: Rows, lines: list[bytes]) -> None:
-    """Assert that the counters are those of a plain parse of the lines, each once, numbered without a gap."""
-    assert [row["seq"] for row in rows] == list(range(1, len(rows) + 1))
-    parsed = formats()["omegamon_jsonl"].parse(io.BytesIO(b"\n".join(lines) + b"\n"), Context("f", UTC))
-    plain = [{**item.fields, "dataset": item.dataset} for item in parsed if isinstance(item, Record)]
-    ours = collections.Counter(canonical(row) for row in rows if row["dataset"] == "counter")
-    assert ours == collections.Counter(canonical(row) for row in plain if row["dataset"] == "counter")
+def parsed(lines: list[bytes]) -> Iterator[Item]:
+    """Yield what a plain parse of the lines gives."""
+    return formats()["omegamon_jsonl"].parse(io.BytesIO(b"\n".join(lines) + b"\n"), Context("f", UTC))
 
 
 def test_killed_at_any_moment_it_goes_on_with_no_line_lost_or_duplicated(
@@ -124,7 +101,7 @@ def test_killed_at_any_moment_it_goes_on_with_no_line_lost_or_duplicated(
     writer.start()
     try:
         for kill in range(3):
-            with Agent(tmp_path, broker, name, [one, other]) as agent:
+            with read_topics(tmp_path, broker, name, one, other) as agent:
                 until(partial(is_read, broker, name, (one, kill, 1)), agent.log)  # it is at work
                 time.sleep(chance.uniform(0.0, 1.0))
                 agent.process.kill()
@@ -134,14 +111,14 @@ def test_killed_at_any_moment_it_goes_on_with_no_line_lost_or_duplicated(
     make_topic(broker, other, 1)
     several = [line_of(10**6 + n, "later") for n in range(10)]
     produce(broker, other, [b"\n".join(several[:5]), *several[5:]])
-    with Agent(tmp_path, broker, name, [one, other]) as agent:
+    with read_topics(tmp_path, broker, name, one, other) as agent:
         until(lambda: is_read(broker, name, (other, 0, 6)), agent.log)
         # The last offsets of the other are transaction markers, which no consumer reads: the lines are counted.
         wanted = len(FIGURES) * len(lines + several)
         until(lambda: sum(row["dataset"] == "counter" for row in published(broker, name)) >= wanted, agent.log)
         agent.stop()
     rows = published(broker, name)
-    assert_exactly_once(rows, lines + several)
+    assert_exactly_once(rows, parsed(lines + several), "counter")
     assert {row["run"] for row in rows} == {"r"}
 
 
@@ -152,16 +129,16 @@ def test_what_was_deleted_or_is_missing_is_reported_once_and_the_rest_is_read(
     admin = make_topic(broker, topic, 1)
     lines = [line_of(n) for n in range(30)]
     produce(broker, topic, [*lines[:10], b"no JSON"])
-    with Agent(tmp_path, broker, name, [topic, missing]) as agent:
+    with read_topics(tmp_path, broker, name, topic, missing) as agent:
         until(lambda: is_read(broker, name, (topic, 0, 11)), agent.log)
         agent.stop()
     produce(broker, topic, lines[10:])
     admin.delete_records([TopicPartition(topic, 0, 21)])[TopicPartition(topic, 0)].result(20)
-    with Agent(tmp_path, broker, name, [topic, missing]) as agent:
+    with read_topics(tmp_path, broker, name, topic, missing) as agent:
         until(lambda: is_read(broker, name, (topic, 0, 31)), agent.log)
         agent.stop()
     rows = published(broker, name)
-    assert_exactly_once(rows, lines[:10] + lines[20:])
+    assert_exactly_once(rows, parsed(lines[:10] + lines[20:]), "counter")
     anomalies = {
         row["file"]: (row["reason"], row["line"], row["detail"]) for row in rows if row["dataset"] == "quality"
     }

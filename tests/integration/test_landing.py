@@ -341,8 +341,8 @@ def test_a_refused_result_is_a_dead_letter(line: StackSettings, agent: str) -> N
     results = [dataset for dataset in datasets().values() if dataset.role == "result"]
     for dataset in results:
         row = row_of(dataset, agent)
-        values = ({**row, "ts": "1999-12-31T00:00:00Z"}, {**row, "n": "many"}, row)
-        publish(line, agent, list(map(orjson.dumps, values)), topic=dataset.topic)
+        for one in ({**row, "ts": "1999-12-31T00:00:00Z"}, {**row, "n": "many"}, row):
+            publish(line, agent, [orjson.dumps(one)], topic=dataset.topic)  # some have one partition
     land(line)
     for dataset in results:
         sql = f"SELECT count() AS n FROM counterflow.{dataset.dataset} WHERE system = {{agent:String}}"
@@ -461,7 +461,7 @@ def test_every_dataset_lands_in_its_table(line: StackSettings, agent: str) -> No
 
 
 def test_sigterm_ends_the_insert_and_exits_0(line: StackSettings, agent: str) -> None:
-    publish(line, agent, records(agent, 0, 3_000))
+    publish(line, agent, records(agent, 0, 1_000))
     begun, released = threading.Event(), threading.Event()
 
     def on_insert(number: int, forward: Callable[[], None]) -> None:
@@ -482,7 +482,7 @@ def test_sigterm_ends_the_insert_and_exits_0(line: StackSettings, agent: str) ->
     assert under_way in (1, 2)
     assert rows_of(line, agent) == 100 * under_way
     land(line)
-    assert_landed(line, agent, 3_000)
+    assert_landed(line, agent, 1_000)
     assert repeated(line, agent) == 0, "its offsets were committed at the end"
 
 
@@ -520,19 +520,19 @@ def test_metrics_report_what_landed_and_no_secret(line: StackSettings, agent: st
 
 def test_work_moves_between_landers(line: StackSettings, agent: str) -> None:
     with running(line, "--batch-messages", "200"):
-        publish(line, agent, records(agent, 0, 4_000))
+        publish(line, agent, records(agent, 0, 2_000))
         until(lambda: rows_of(line, agent) > 0, "the first lands")
         with running(line, "--instance-id", "another", "--batch-messages", "200") as second:
-            publish(line, agent, records(agent, 4_000, 8_000))
-            until(lambda: rows_of(line, agent) >= 8_000, "both land")
+            publish(line, agent, records(agent, 2_000, 4_000))
+            until(lambda: rows_of(line, agent) >= 4_000, "both land")
             second.send_signal(signal.SIGTERM)
             assert second.wait(PATIENCE_S) == 0
-    assert_landed(line, agent, 8_000)
+    assert_landed(line, agent, 4_000)
 
 
 def test_landing_of_a_topic_is_paused_when_too_much_is_refused(line: StackSettings, agent: str) -> None:
     good = records(agent, 0, 2_000)
-    publish(line, agent, [*[b"?"] * 24_000, *good[:1_000]])
+    publish(line, agent, [*[b"?"] * 15_000, *good[:1_000]])
     [port] = free_ports(1)
     another = f"{agent}-other"
     envelope = {name: value for name, value in record(another, 1).items() if name in datasets()["disk"].all_columns}
@@ -565,4 +565,4 @@ def test_landing_of_a_topic_is_paused_when_too_much_is_refused(line: StackSettin
     assert answer(line, letters, agent)["n"] > 5_000
     land(line, "--most-refused", "100")
     assert_landed(line, agent, 2_000)
-    assert answer(line, letters, agent)["n"] >= 24_000
+    assert answer(line, letters, agent)["n"] >= 15_000

@@ -2,45 +2,29 @@
 
 from __future__ import annotations
 
-import itertools
 import signal
 import socket
-import sys
 from collections import Counter
 from pathlib import Path
 
 import httpx
-import yaml
 
 from counterflow.stack.settings import StackSettings
 from tests.golden.cases import golden
-from tests.support.agents import AgentProcess, published
+from tests.support.agents import Agent, published
 from tests.support.ports import free_ports
 from tests.support.waiting import PATIENCE_S, until
 
 GREETING = b'"9*T{5p({j}9*T*)nB_{y'
 """As njmon scrambles its greeting: no line end, and braces where chance puts them."""
-_names = itertools.count(1)
 
 
-class Listening(AgentProcess):
-    """An agent with one source of this kind and a spool."""
-
-    def __init__(self, folder: Path, broker: StackSettings, name: str, port: int) -> None:
-        source = {"kind": "listen", "name": "n", "address": f"127.0.0.1:{port}"}
-        config = {
-            "agent_id": name,
-            "kafka": broker.kafka("admin").described,
-            "poll_s": 0.1,
-            "commit": {"interval_s": 0.2},
-            "spool": {"path": f"spool-{name}"},
-            "sources": [source],
-        }
-        path = folder / f"{name}.yaml"
-        path.write_text(yaml.safe_dump(config))
-        log = folder / f"{name}.{next(_names)}.log"
-        super().__init__([sys.executable, "-m", "counterflow", "agent", "run", "--config", str(path)], log)
-        until(lambda: "connected" in self.log.read_text(), log)
+def listen(folder: Path, broker: StackSettings, name: str, port: int) -> Agent:
+    """Start an agent with one source of this kind and a spool; return it once it listens."""
+    source = {"kind": "listen", "name": "n", "address": f"127.0.0.1:{port}"}
+    agent = Agent(folder, broker, name, source, commit={"interval_s": 0.2}, spool={"path": f"spool-{name}"})
+    until(lambda: "connected" in agent.log.read_text(), agent.log)
+    return agent
 
 
 def instants(broker: StackSettings, name: str) -> Counter[tuple[str, str]]:
@@ -56,7 +40,7 @@ def test_samples_over_tcp_are_published_once_although_the_agent_is_killed(
     [port], name = free_ports(1), "listening-tcp"
     array = golden("njmon/real_v25").input
     lines = golden("njmon/one_sample_a_line").input
-    with Listening(tmp_path, broker, name, port) as agent:
+    with listen(tmp_path, broker, name, port) as agent:
         with (
             socket.create_connection(("127.0.0.1", port)) as sender,
             socket.create_connection(("127.0.0.1", port)) as other,
@@ -69,7 +53,7 @@ def test_samples_over_tcp_are_published_once_although_the_agent_is_killed(
         until(lambda: sum(instants(broker, name).values()) == sent, agent.log)
         agent.process.send_signal(signal.SIGKILL)
         agent.process.wait(PATIENCE_S)
-    with Listening(tmp_path, broker, name, port) as agent:
+    with listen(tmp_path, broker, name, port) as agent:
         with socket.create_connection(("127.0.0.1", port)) as sender:
             sender.sendall(lines.replace(b"2026-11-21T01", b"2026-11-21T07"))
         found = until(lambda: len(i := instants(broker, name)) == sent + lines.count(b'"timestamp"') and i, agent.log)
@@ -85,7 +69,7 @@ def test_lines_that_are_posted_are_published(broker: StackSettings, tmp_path: Pa
     """A sample of nimon without a time has that of its arrival; a body that is no sample is answered with 400."""
     [port], name = free_ports(1), "listening-nimon"
     untimed = golden("njmon/nimon_without_time").input
-    with Listening(tmp_path, broker, name, port) as agent:
+    with listen(tmp_path, broker, name, port) as agent:
         to = f"http://127.0.0.1:{port}/write?db=njmon&u=a&p=b"
         assert httpx.post(to, content=untimed).status_code == 204
         assert httpx.post(to, content=b"cpu usage=1").status_code == 400

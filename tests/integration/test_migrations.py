@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-import orjson
 import pytest
 
 from counterflow.base.clickhouse import ClickHouse, ClickHouseError
@@ -17,13 +16,9 @@ from counterflow.schemas import clickhouse_ddl
 from counterflow.schemas.definition import datasets
 from counterflow.schemas.migrations import migrate, schema
 from counterflow.stack.settings import StackSettings
+from tests.support.tables import insert
 
 TS = "2026-11-20T10:00:15Z"
-INSERT = {
-    "async_insert": 0,
-    "insert_deduplicate": 0,
-    "date_time_input_format": "best_effort",
-}
 
 
 @pytest.fixture
@@ -32,11 +27,6 @@ def admin(clickhouse: StackSettings) -> Iterator[ClickHouse]:
         client.post("DROP DATABASE IF EXISTS counterflow SYNC")
         yield client
         client.post("DROP DATABASE IF EXISTS counterflow SYNC")
-
-
-def insert(client: ClickHouse, table: str, *rows: dict[str, Any]) -> None:
-    body = b"\n".join(orjson.dumps(row) for row in rows)
-    client.post(f"INSERT INTO counterflow.{table} FORMAT JSONEachRow", body, INSERT)
 
 
 def published(seq: int, agent: str = "a", **columns: Any) -> dict[str, Any]:

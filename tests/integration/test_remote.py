@@ -20,7 +20,6 @@ from urllib.parse import urlsplit
 import boto3
 import psutil
 import pytest
-import yaml
 from moto.server import ThreadedMotoServer
 
 from counterflow.base.errors import CounterflowError
@@ -28,7 +27,7 @@ from counterflow.collectors.sources.remote import mirror
 from counterflow.schemas import topics
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
-from tests.support.agents import AgentProcess, published
+from tests.support.agents import Agent, published
 from tests.support.dds import Authority
 from tests.support.ports import free_ports, is_free
 from tests.support.recordings import RECORDINGS
@@ -255,21 +254,17 @@ def test_an_agent_follows_what_fetch_copies_while_it_grows(kafka: StackSettings,
     name, copies = "follows", tmp_path / "copies"
     copies.mkdir()
     source = {"name": "live", "paths": [f"{copies}/**/*.nmon"], "zone": "UTC", "settle_s": 3}
-    config = {"agent_id": name, "kafka": kafka.kafka("admin").described, "poll_s": 0.1, "sources": [source]}
-    path = tmp_path / "agent.yaml"
-    path.write_text(yaml.safe_dump(config))
-    words = [sys.executable, "-m", "counterflow"]
     log = tmp_path / "fetch.log"
     write(text[: cuts[0]])
     with log.open("wb") as out:
         fetching = subprocess.Popen(
-            [*words, "fetch", url, "--to", str(copies), "--follow", "1"],
+            [sys.executable, "-m", "counterflow", "fetch", url, "--to", str(copies), "--follow", "1"],
             env={**os.environ, **environment},
             stdout=out,
             stderr=out,
         )
     try:
-        with AgentProcess([*words, "agent", "run", "--config", str(path)], tmp_path / "agent.log") as agent:
+        with Agent(tmp_path, kafka, name, source) as agent:
             for cut, least in zip(cuts, (5, 15, 20), strict=True):
                 write(text[:cut])
                 until(lambda least=least: len(intervals(kafka, name)) >= least, agent.log)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sys
-import threading
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +11,10 @@ import httpx
 import pytest
 
 from counterflow.stack.settings import HOST, StackSettings
-from tests.integration.test_alerts import get, running, tables, write_verdict
-from tests.support.prometheus import program
+from tests.integration.test_alerts import tables, write_verdict
+from tests.support.prometheus import prometheus, running
 from tests.support.waiting import until
+from tests.support.web import receiving
 
 __all__ = ["tables"]
 SYSTEM = "sends 'elsewhere'"
@@ -36,24 +35,18 @@ def line(tables: StackSettings, new_stack: Callable[[], StackSettings]) -> tuple
 def test_a_real_prometheus_has_the_verdict_at_the_end_of_its_interval(
     line: tuple[StackSettings, list[str]], tmp_path: Path
 ) -> None:
-    clickhouse, (metrics, prometheus, *_) = line
-    (tmp_path / "prometheus.yml").write_text("global: {scrape_interval: 1h}\n")
-    server = (
-        *(program("prometheus"), f"--config.file={tmp_path / 'prometheus.yml'}", "--web.enable-remote-write-receiver"),
-        *(f"--storage.tsdb.path={tmp_path / 'series'}", f"--web.listen-address={prometheus}"),
-    )
+    clickhouse, (metrics, address, *_) = line
 
     def samples(query: str) -> list[dict[str, Any]]:
-        answer = httpx.get(f"http://{prometheus}/api/v1/query", params={"query": query}, trust_env=False)
+        answer = httpx.get(f"http://{address}/api/v1/query", params={"query": query}, trust_env=False)
         found: list[dict[str, Any]] = answer.raise_for_status().json()["data"]["result"]
         return found
 
-    write = ("--remote-write", f"http://{prometheus}/api/v1/write")
+    write = ("--remote-write", f"http://{address}/api/v1/write")
     with (
-        running(tmp_path / "prometheus.log", *server),
+        prometheus(tmp_path, address, {}, "--web.enable-remote-write-receiver"),
         running(tmp_path / "exporter.log", *exporter(metrics, *write), **clickhouse.environment),
     ):
-        until(lambda: get(f"http://{prometheus}/-/ready"), "Prometheus")
         state = f'counterflow_verdict_state{{system="{SYSTEM}"}}'
         found = until(lambda: samples(state), f"verdict: {(tmp_path / 'exporter.log').read_text()}")
         of = {one["metric"]["state"]: one["value"][1] for one in found}
@@ -73,29 +66,14 @@ def test_a_real_prometheus_has_the_verdict_at_the_end_of_its_interval(
 
 def test_the_token_is_sent_and_never_in_the_clear(line: tuple[StackSettings, list[str]], tmp_path: Path) -> None:
     clickhouse, (metrics, *_) = line
-    seen: list[tuple[str | None, str | None]] = []
-
-    class Store(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers["Content-Length"]))
-            seen.append((self.headers["Authorization"], self.headers["Content-Encoding"]))
-            self.send_response(204)
-            self.end_headers()
-
-        def log_message(self, *_: object) -> None:
-            pass
-
     token = tmp_path / "token"
     token.write_text("a token\n")
-    with HTTPServer((HOST, 0), Store) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        write = ("--remote-write", f"http://{HOST}:{server.server_port}", "--remote-write-token", str(token))
+    with receiving() as (url, seen):
+        write = ("--remote-write", url, "--remote-write-token", str(token))
         with running(tmp_path / "log", *exporter(metrics, *write), **clickhouse.environment):
             until(lambda: seen, f"request: {(tmp_path / 'log').read_text()}")
-        server.shutdown()
-        thread.join()
-    assert set(seen) == {("Bearer a token", "snappy")}
+    found = {(post.headers["Authorization"], post.headers["Content-Encoding"]) for post in seen}
+    assert found == {("Bearer a token", "snappy")}
     open_ = ("--remote-write", "http://metrics.example/write", "--remote-write-token", str(token))
     with running(tmp_path / "refused", *exporter(metrics, *open_), **clickhouse.environment):
         until(lambda: "a token needs https:" in (tmp_path / "refused").read_text(), "refusal")
@@ -106,23 +84,7 @@ def test_a_store_that_was_away_gets_the_newest_sample(line: tuple[StackSettings,
     write = ("--remote-write", f"http://{store}/write")
     with running(tmp_path / "log", *exporter(metrics, *write), **clickhouse.environment):
         until(lambda: "remote write: no answer" in (tmp_path / "log").read_text(), "warning")
-        seen: list[bytes] = []
-
-        class Store(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                seen.append(self.rfile.read(int(self.headers["Content-Length"])))
-                self.send_response(200)
-                self.send_header("Content-Length", "0")
-                self.end_headers()
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        with HTTPServer((HOST, int(store.rpartition(":")[2])), Store) as server:
-            thread = threading.Thread(target=server.serve_forever)
-            thread.start()
+        with receiving(int(store.rpartition(":")[2])) as (_, seen):
             until(lambda: seen, "request once the store is there")
-            server.shutdown()
-            thread.join()
-    assert b"counterflow_verdict_state" in seen[0]
-    assert SYSTEM.encode() in seen[0]
+    assert b"counterflow_verdict_state" in seen[0].body
+    assert SYSTEM.encode() in seen[0].body

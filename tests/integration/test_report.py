@@ -78,10 +78,7 @@ def stored(clickhouse: StackSettings) -> Iterator[StackSettings]:
 
 
 @pytest.fixture
-def report(stored: StackSettings, monkeypatch: pytest.MonkeyPatch) -> Run:
-    for name, value in stored.environment.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("COUNTERFLOW_CLICKHOUSE_PORT", str(stored.clickhouse_port))
+def report(stored: StackSettings, in_environment: None) -> Run:
     return lambda *arguments: CliRunner().invoke(cli, ["report", *map(str, arguments)])
 
 

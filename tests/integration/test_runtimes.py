@@ -1,4 +1,4 @@
-"""The programs of a bare machine, really installed and run."""
+"""What `up` installs, really installed and run: on a bare machine, again after an interruption, and what is refused."""
 
 from __future__ import annotations
 
@@ -24,15 +24,21 @@ def nothing_on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("JAVA_HOME", raising=False)
 
 
+def parts_of(bare: StackSettings, folder: Path, *installed: str) -> Path:
+    """Return a folder of parts, some of which are installed already: those of the checkout."""
+    parts = folder / "parts"
+    parts.mkdir(parents=True, exist_ok=True)
+    for name in installed:
+        (parts / name).symlink_to(bare.parts / name)
+        shutil.copy(bare.parts / f"{name}.installed", parts)
+    return parts
+
+
 @pytest.mark.usefixtures("clickhouse", "nothing_on_path")
 def test_a_bare_machine_installs_what_it_lacks_and_runs_it(
     bare: StackSettings, new_stack: Callable[[], StackSettings], tmp_path: Path
 ) -> None:
-    parts = tmp_path / "parts"
-    parts.mkdir()
-    for name in ("flink-venv", "flink-library"):  # these are the same everywhere
-        (parts / name).symlink_to(bare.parts / name)
-        shutil.copy(bare.parts / f"{name}.installed", parts)
+    parts = parts_of(bare, tmp_path, "flink-venv", "flink-library")  # these are the same everywhere
     settings = new_stack().model_copy(update={"parts": parts})
     messages: list[str] = []
     lifecycle.start(settings, "kafka", "clickhouse", report=messages.append)
@@ -72,7 +78,7 @@ def test_a_jar_that_differs_from_its_checksum_is_refused(
     bare: StackSettings, tmp_path: Path, clickhouse: StackSettings
 ) -> None:
     """The client of Maven repositories that is installed already gives files with a byte too many."""
-    jars, parts = bare.parts / "jars", tmp_path / "parts"
+    jars, parts = bare.parts / "jars", parts_of(bare, tmp_path, "flink-venv", "flink-library", "clickhouse")
     client = parts / "maven/maven_artifact/main.py"
     client.parent.mkdir(parents=True)
     client.write_text(
@@ -81,9 +87,51 @@ def test_a_jar_that_differs_from_its_checksum_is_refused(
         "to.write_bytes(jar.read_bytes() + (b'x' if to.name == 're2j-1.8.jar' else b''))\n"
     )
     shutil.copy(bare.parts / "flink-venv.installed", parts / "maven.installed")  # both have the digest of uv.lock
-    for name in ("flink-venv", "flink-library", "clickhouse"):
-        (parts / name).symlink_to(bare.parts / name)
-        shutil.copy(bare.parts / f"{name}.installed", parts)
     with pytest.raises(CounterflowError, match=r"jars/kafka/re2j-1\.8\.jar has sha256 [0-9a-f]{64}, expected "):
         install(clickhouse.model_copy(update={"parts": parts}), lambda _: None)
     assert not (parts / "jars.installed").exists()
+
+
+def test_an_interrupted_installation_starts_again(
+    bare: StackSettings, clickhouse: StackSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = parts_of(bare, tmp_path, "jars", "flink-venv")
+    broken = tmp_path / "bin" / "npm"
+    broken.parent.mkdir()
+    broken.write_text("#!/bin/sh\nmkdir node_modules\necho npm error network unreachable\nexit 1\n")
+    broken.chmod(0o755)
+    (broken.parent / "node").symlink_to(broken)
+    settings = bare.model_copy(update={"parts": parts})
+    messages: list[str] = []
+    with monkeypatch.context() as patched:
+        patched.setenv("PATH", f"{broken.parent}:{os.environ['PATH']}")
+        with pytest.raises(CounterflowError, match="npm ended with status 1: npm error network unreachable"):
+            install(settings, messages.append)
+    install(settings, messages.append)
+    assert [line.split()[:2] for line in messages] == [
+        ["installing", "clickhouse"],
+        ["installing", "clickhouse"],
+        ["installed", "clickhouse"],
+        ["installing", "flink-library"],
+        ["installed", "flink-library"],
+    ]
+    messages.clear()
+    install(settings, messages.append)
+    assert messages == []
+
+
+def test_uv_is_found_where_make_setup_put_it(
+    bare: StackSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A shell of a user who ran `make setup`: no uv on PATH and no variable that names it."""
+    uv = tmp_path / "uv/bin/uv"
+    uv.parent.mkdir(parents=True)
+    uv.write_text("#!/bin/sh\necho error: this uv was run\nexit 1\n")
+    uv.chmod(0o755)
+    parts = parts_of(bare, tmp_path, "jars", "clickhouse", "flink-library")
+    path = [folder for folder in os.environ["PATH"].split(":") if not (Path(folder) / "uv").exists()]
+    monkeypatch.setenv("PATH", ":".join(path))
+    monkeypatch.delenv("UV", raising=False)
+    monkeypatch.setenv("COUNTERFLOW_HOME", str(tmp_path))
+    with pytest.raises(CounterflowError, match="error: this uv was run"):
+        install(bare.model_copy(update={"parts": parts}), print)

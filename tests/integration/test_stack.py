@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ipaddress
 import json
-import os
 import re
 import shutil
 import socket
@@ -17,16 +16,13 @@ from pathlib import Path
 
 import httpx
 import psutil
-import pytest
 from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 from prometheus_client.parser import text_string_to_metric_families
 
 from counterflow.base.clickhouse import ClickHouse
-from counterflow.base.errors import CounterflowError
 from counterflow.pipelines.jobs import all_jobs
 from counterflow.stack import certificate, lifecycle, supervision
-from counterflow.stack.install import install
 from counterflow.stack.settings import StackSettings
 from tests.support.agents import AgentProcess
 from tests.support.command_line import run_apart
@@ -209,35 +205,3 @@ def test_the_doctor_finds_a_certificate_that_expires(stack: StackSettings) -> No
 def assert_nothing_runs(settings: StackSettings) -> None:
     assert supervision.processes(settings) == []
     assert [port for port in ports(settings) if not is_free(port)] == []
-
-
-def test_an_interrupted_installation_starts_again(
-    bare: StackSettings, clickhouse: StackSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    parts = tmp_path / "parts"
-    parts.mkdir()
-    for name in ("jars", "flink-venv"):  # these are installed already
-        (parts / name).symlink_to(bare.parts / name)
-        shutil.copy(bare.parts / f"{name}.installed", parts)
-    broken = tmp_path / "bin" / "npm"
-    broken.parent.mkdir()
-    broken.write_text("#!/bin/sh\nmkdir node_modules\necho npm error network unreachable\nexit 1\n")
-    broken.chmod(0o755)
-    (broken.parent / "node").symlink_to(broken)
-    settings = bare.model_copy(update={"parts": parts})
-    messages: list[str] = []
-    with monkeypatch.context() as patched:
-        patched.setenv("PATH", f"{broken.parent}:{os.environ['PATH']}")
-        with pytest.raises(CounterflowError, match="npm ended with status 1: npm error network unreachable"):
-            install(settings, messages.append)
-    install(settings, messages.append)
-    assert [line.split()[:2] for line in messages] == [
-        ["installing", "clickhouse"],
-        ["installing", "clickhouse"],
-        ["installed", "clickhouse"],
-        ["installing", "flink-library"],
-        ["installed", "flink-library"],
-    ]
-    messages.clear()
-    install(settings, messages.append)
-    assert messages == []

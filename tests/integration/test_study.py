@@ -33,10 +33,7 @@ def stored(clickhouse: StackSettings) -> Iterator[StackSettings]:
 
 
 @pytest.fixture
-def study(stored: StackSettings, monkeypatch: pytest.MonkeyPatch) -> Study:
-    for name, value in stored.environment.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("COUNTERFLOW_CLICKHOUSE_PORT", str(stored.clickhouse_port))
+def study(stored: StackSettings, in_environment: None) -> Study:
     return lambda *arguments: CliRunner().invoke(cli, ["study", "compare", *arguments])
 
 

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from counterflow.analysis.checks import trend as doctor
+from counterflow.analysis.queries import END
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.stack.settings import StackSettings
 from tests.support.pages import REPOSITORY
@@ -55,6 +57,7 @@ BY_HAND = {
     "short": [50.0 + day for day in range(9)],
     "single": [50.0],
     "full": [100.0] * 40,
+    "steep": [50.0 + day for day in range(40)],
     "slow": [50 + 0.01 * day for day in range(40)],
 }
 
@@ -84,6 +87,7 @@ def answers(client: ClickHouse) -> dict[str, dict[str, Any]]:
     ("system", "answer"),
     [
         ("linear", "in 61 days (61 to 61)"),  # 30.5 % are left of 69.5, at 0.5 a day
+        ("steep", "in 11 days (11 to 11)"),
         ("level", "no trend"),
         ("falling", "falling"),
         ("short", "too short: 9 of 28 days"),
@@ -99,6 +103,30 @@ def test_an_answer_states_days_or_why_there_are_none(
     assert found["answer"] == answer
     assert (found["days_to_limit"] is not None) == (found["trend"] == "rising")
     assert (found["slope_pct_per_day"] is None) == (found["trend"] == "too short" or len(BY_HAND[system]) < 28)
+
+
+@pytest.mark.parametrize(
+    ("system", "status", "figure"),
+    [
+        ("linear", "pass", "in 61 days (61 to 61)"),
+        ("level", "pass", "no trend"),
+        ("falling", "pass", "falling"),
+        ("steep", "warn", "in 11 days (11 to 11); 89 % by the trend on 2026-02-13"),
+        ("full", "fail", "reached: 100 % on the newest day"),
+        ("short", "unknown", "too short: 9 of 28 days"),
+    ],
+)
+def test_doctor_judges_by_the_same_trend(
+    trends: dict[str, dict[str, Any]], clickhouse: StackSettings, system: str, status: str, figure: str
+) -> None:
+    with ClickHouse(clickhouse.clickhouse_url, "reader", clickhouse.clickhouse_password("reader")) as client:
+        [found] = doctor.trends(client, [system], END)
+        [nothing] = doctor.trends(client, ["not recorded"], END)
+    assert (found.subject, found.entity, found.status) == ("days_to_limit", "fullest disk", status)
+    assert found.figure is not None
+    assert found.figure.startswith(figure)
+    assert found.raises == (found.remedy is not None) == (status in ("warn", "fail"))
+    assert (nothing.status, nothing.raises) == ("unknown", False)
 
 
 @pytest.mark.parametrize("kind", ["independent noise", "noise that lasts"])

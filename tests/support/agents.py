@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import collections
 import contextlib
+import itertools
 import os
 import signal
 import subprocess
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
 import httpx
 import orjson
+import yaml
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from counterflow.collectors.agent.checkpoint import Committed, recall
+from counterflow.collectors.records import Item, Record
 from counterflow.schemas.definition import datasets
 from counterflow.schemas.frame import contract
 from counterflow.schemas.frame import rows as of_frame
@@ -22,6 +27,9 @@ from counterflow.stack.settings import StackSettings
 from tests.support.waiting import PATIENCE_S
 
 Rows = list[dict[str, Any]]
+REPOSITORY = Path(__file__).resolve().parents[2]
+_ENVELOPE = {"agent_id", "seq", "collected_at", "run"}
+_runs = itertools.count(1)
 
 
 class AgentProcess:
@@ -49,6 +57,47 @@ class AgentProcess:
             self.process.send_signal(signal.SIGABRT)  # it writes to its log where each of its threads hangs
             self.process.wait(PATIENCE_S)
         assert self.process.returncode == 0, self.log.read_text()
+
+
+class Agent(AgentProcess):
+    """`counterflow agent run` over sources, under a name; its configuration and its log are in a folder.
+
+    `user` is that of Kafka, `program` what Python runs, `options` are further settings of the configuration.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        broker: StackSettings,
+        name: str,
+        *sources: dict[str, Any],
+        user: str = "agent",
+        program: Sequence[str] = ("-m", "counterflow"),
+        **options: Any,
+    ) -> None:
+        config = {"agent_id": name, "kafka": broker.kafka(user).described, "poll_s": 0.1, "sources": [*sources]}
+        self.config = folder / f"{name}.yaml"
+        self.config.write_text(yaml.safe_dump(config | options))
+        command = [sys.executable, *program, "agent", "run", "--config", str(self.config)]
+        super().__init__(command, folder / f"{name}.{next(_runs)}.log", REPOSITORY)
+
+
+def assert_exactly_once(rows: Rows, items: Iterable[Item], *datasets: str) -> None:
+    """Assert that the rows are the records of a plain parse, each once, numbered without a gap.
+
+    They are compared in these datasets; without names in all but those in which an agent reports what it met.
+    """
+    assert [row["seq"] for row in rows] == list(range(1, len(rows) + 1))
+
+    def counted(found: Iterable[dict[str, Any]]) -> collections.Counter[frozenset[tuple[str, Any]]]:
+        return collections.Counter(
+            frozenset((name, value) for name, value in row.items() if name not in _ENVELOPE)
+            for row in found
+            if (row["dataset"] in datasets if datasets else row["dataset"] not in ("quality", "deadletter"))
+        )
+
+    plain = [{**item.fields, "dataset": item.dataset} for item in items if isinstance(item, Record)]
+    assert counted(rows) == counted(plain)
 
 
 def committed(broker: StackSettings, name: str) -> Committed:
@@ -81,8 +130,11 @@ def published(broker: StackSettings, agent_id: str) -> Rows:
             if message.error():
                 left.discard((message.topic() or "", message.partition() or 0))
                 continue
+            value = message.value() or b""
+            if agent_id.encode() not in value:  # of the many that share a broker
+                continue
             with contextlib.suppress(orjson.JSONDecodeError):
-                frame = orjson.loads(message.value() or b"")
+                frame = orjson.loads(value)
                 if isinstance(frame, dict) and frame.get("agent_id") == agent_id:
                     dataset = (message.topic() or "").split(".")[1]
                     assert contract(dataset).rows(frame)

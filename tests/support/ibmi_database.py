@@ -10,6 +10,7 @@ import re
 import sqlite3
 from collections.abc import Iterable, Sequence
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +42,16 @@ def connect(target: Target, password: str) -> Connection:
     connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, timeout=20)
     for library in LIBRARIES:
         connection.execute(f"ATTACH ? AS {library}", [str(folder / f"{library}.db")])
+    # Days and seconds as those functions of Db2 return them, of a timestamp as text.
+    connection.create_function("DAYS", 1, lambda at: at and datetime.fromisoformat(at).toordinal())
+    connection.create_function("MIDNIGHT_SECONDS", 1, _midnight_seconds)
     opened.append(connection)
     return Connection(connection)
+
+
+def cancel(connection: Connection, cursor: Cursor) -> None:
+    """End the statement that runs."""
+    connection.interrupt()
 
 
 def sqlstate(error: BaseException) -> str:
@@ -54,6 +63,13 @@ def sqlstate(error: BaseException) -> str:
     return ""
 
 
+def _midnight_seconds(at: str | None) -> int | None:
+    if at is None:
+        return None
+    moment = datetime.fromisoformat(at)
+    return moment.hour * 3600 + moment.minute * 60 + moment.second
+
+
 class Connection:
     """A connection of SQLite that understands aliases and table functions."""
 
@@ -62,6 +78,9 @@ class Connection:
 
     def cursor(self) -> Cursor:
         return Cursor(self._connection.cursor())
+
+    def interrupt(self) -> None:
+        self._connection.interrupt()
 
     def close(self) -> None:
         self._connection.close()
@@ -111,6 +130,11 @@ class System:
         names = ", ".join(columns or row or ())
         make = [(f'DROP TABLE IF EXISTS "{name}"', ()), (f'CREATE TABLE "{name}" ({names})', ())]
         self._change(library, *make, *([_insert(name, row)] if row else []))
+
+    def hangs(self, library: str, name: str) -> None:
+        """Make a view that nobody sees the end of."""
+        endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT MAX(i) FROM n"
+        self._change(library, (f'DROP TABLE IF EXISTS "{name}"', ()), (f'CREATE VIEW "{name}" AS {endless}', ()))
 
     def add(self, library: str, name: str, *rows: dict[str, Any]) -> None:
         self._change(library, *(_insert(name, row) for row in rows))

@@ -31,12 +31,15 @@ def _empty(client: ClickHouse) -> None:
         client.post(f"TRUNCATE TABLE counterflow.{table['name']} SYNC")
 
 
-def insert(client: ClickHouse, table: str, *rows: dict[str, Any], database: str = "counterflow") -> None:
+def insert(client: ClickHouse, table: str, *rows: dict[str, Any], database: str = "counterflow", **every: Any) -> None:
     """Insert rows; a column that the table does not have is refused. A row may have its own time of landing.
 
-    Of a view, the counters are inserted that give it these rows.
+    A row has the columns of `every` that it does not state itself; a counter has a source and an agent besides, a
+    result the number of its rows. Of a view, the counters are inserted that give it these rows.
     """
-    if table in datasets() and datasets()[table].role == "view":
+    role = datasets()[table].role if table in datasets() else None
+    rows = tuple({**_besides(role, {**every, **row}), **every, **row} for row in rows)
+    if role == "view":
         counters: dict[str, list[dict[str, Any]]] = {}
         for row in rows:
             for name, counter in behind(table, row):
@@ -52,3 +55,9 @@ def insert(client: ClickHouse, table: str, *rows: dict[str, Any], database: str 
     columns = ", ".join(f"`{column}`" for column in dict.fromkeys(column for row in rows for column in row))
     statement = f"INSERT INTO {database}.{table} ({columns}) FORMAT JSONEachRow"
     client.post(statement, b"\n".join(map(orjson.dumps, rows)), exact)
+
+
+def _besides(role: str | None, row: dict[str, Any]) -> dict[str, Any]:
+    if role == "counter":
+        return {"source": "test", "agent_id": "test", "seq": 1, "collected_at": row.get("ts")}
+    return {"n": 1} if role == "result" else {}

@@ -60,6 +60,20 @@ def test_a_check_is_silent_where_it_does_not_apply_and_is_unknown_where_that_is_
     assert (unknown.status, condition in unknown.needs) == ("unknown", True)
 
 
+def test_journal_cache_may_be_off_where_changes_are_few() -> None:
+    outcome = evaluate(checks()["journal_cache"], {"mirrored": True, "journal_cache": False, "modify_pct": 38.0})
+    assert outcome is not None
+    assert outcome.status == "pass"
+
+
+def test_handshakes_that_authenticate_the_client_count_two_to_three_times() -> None:
+    inputs = CASES["ssl_handshakes"].passing | CASES["ssl_handshakes"].change
+    outcome = evaluate(checks()["ssl_handshakes"], inputs)
+    assert outcome is not None
+    assert outcome.figure is not None
+    assert outcome.figure.note.endswith("100/s authenticate the client: counted twice, 1,144")
+
+
 def test_batch_faulting_excludes_the_wait_for_the_processor() -> None:
     inputs = {"batch": True, "faults_per_s": 40.0, "disk_response_ms": 8.0, "batch_jobs": 1.0, "batch_cpu_pct": 48.0}
     outcome = evaluate(checks()["batch_faulting"], inputs)
@@ -92,6 +106,25 @@ def test_the_gain_of_storage_is_worded_as_the_reference_does(faults: float, note
 )
 def test_save_rates_of_9_5_to_9_7(speed: float, device: str, data: str, compaction: float, gb_per_h: float) -> None:
     assert saves.expected_gb_per_h(speed, device, data, compaction) == pytest.approx(gb_per_h)
+
+
+@pytest.mark.parametrize(
+    ("save", "status", "note"),
+    [
+        ({"device": "3580 Ultrium 2"}, "pass", "3580 Ultrium 2: estimate 335.2 GB/h"),  # 9.7: 335 GB/h
+        ({"device": "3580 Ultrium 2", "compaction": 1.5}, "pass", "3580 Ultrium 2: estimate 179.6 GB/h"),  # 9.3
+        ({"device": "SLR100"}, "pass", "SLR100: estimate 34.2 GB/h"),  # 9.6: 34 GB/h
+        ({"device": "3592-E07 Fibre Channel"}, "unknown", ""),
+        ({"device": "3592-E07 Fibre Channel", "device_class": "ultra"}, "warn", "estimate 1,881.0 GB/h"),
+    ],
+)
+def test_a_device_of_table_9_1_brings_its_rate_and_compaction(save: dict[str, Any], status: str, note: str) -> None:
+    of = {"gb_per_h": 300, "data": "large_file", **save}
+    facts = Facts.model_validate({"systems": {"A": {"saves": {"nightly": of}}}})
+    [found] = [one for one in answers(with_facts({}, facts)) if one.subject == "save_rate"]
+    assert found.status == status
+    assert note in found.details["note"]
+    assert found.needs.keys() == ({"device_class"} if status == "unknown" else set())
 
 
 def test_communications_of_2_5() -> None:
@@ -187,6 +220,8 @@ def test_the_facts_of_the_page_are_right(tmp_path: Path) -> None:
         ("systems:\n  A:\n    vios_memory_mb: -1\n", ":3: systems.A.vios_memory_mb: Input should be greater"),
         ("systems:\n  A:\n    pools:\n      2:\n        paging: CALC\n", ":5: systems.A.pools.2.paging: Input should"),
         ("systems:\n  A:\n    planned_traffic: {stream/ssl: 1}\n", "did you mean `stream/"),
+        ("systems:\n  A:\n    saves: {x: {device: 3580 Ultrium2}}\n", "did you mean `3580 Ultrium 2`?"),
+        ("systems:\n  A:\n    saves: {x: {device: reel}}\n", ":3: systems.A.saves.x.device: Value error, `reel`"),
         ("[1, 2]", ":1: the file: Input should be a valid dictionary"),
         ("", ":1: the file: Input should be a valid dictionary"),
         ("systems: [", "not YAML or JSON"),

@@ -17,10 +17,9 @@ from click.testing import CliRunner
 from counterflow.analysis.queries import queries
 from counterflow.cli import cli
 from counterflow.collectors.agent.config import Config
-from counterflow.collectors.formats import formats
 from counterflow.dashboards.definition import Chart, looks
 from counterflow.schemas.definition import datasets
-from docs.generators.formats import pages, readme
+from docs.generators.formats import readme
 from docs.generators.hooks import linked
 from tests.support.legible import chart_problems
 from tests.support.pages import REPOSITORY, Block, agrees, blocks, commands, sessions, words
@@ -54,12 +53,6 @@ def test_the_site_has_every_page_and_no_dead_link_and_needs_no_network(tmp_path:
         assert [part for part in parts if f'id="{part}"' not in page] == [], name
     loaded = re.compile(r"<(?:script|link|img|iframe)\b[^>]*?(?:src|href)=\"?(?:https?:)?//[^>]*>")
     assert {path.name: found for path in tmp_path.rglob("*.html") if (found := loaded.findall(path.read_text()))} == {}
-
-
-@pytest.mark.parametrize("name", formats())
-def test_each_format_has_a_page_of_what_it_reads(name: str) -> None:
-    page = f"collectors/formats/{name}/README.md"
-    assert page in [page.path for page in pages()], f"the format {name} has no page: write {page}"
 
 
 def test_the_readme_lists_the_formats() -> None:

@@ -42,26 +42,6 @@ def place(interval: int) -> tuple[Any, ...]:
     return interval, f"260716{minutes // 60:02}{minutes % 60:02}00", 900, "1"
 
 
-def test_service_times_of_0_over_some_operations_are_not_known() -> None:
-    names = (*TIME, "DSDRN", "DSRDS", "DSWRTS", "DSSRVT", "DSWT")
-    (found,) = of("disk", read("QAPMDISK", names, (*place(1), "DD001", 5, 5, 0, 0)))
-    assert "service_ms" not in found
-    assert "wait_ms" not in found
-
-
-def test_the_same_field_has_the_unit_of_its_file() -> None:
-    job = (*TIME, "JBNAME", "JBTDE", "JBCPU", "JBRSP", "JBNTR")
-    (found,) = of("job", read("QAPMJOBMI", job, (*place(1), "A", "00000000000000A1", "12.500", "3.250", "4")))
-    assert (found["cpu_ms"], found["response_s"]) == (12.5, 3.25)
-    units = {(t, f): tables()[t].fields[f].unit for t in ("QAPMJOBMI", "QAPMISUM") for f in ("JBCPU", "JBRSP")}
-    assert units == {
-        ("QAPMJOBMI", "JBCPU"): "ms",
-        ("QAPMJOBMI", "JBRSP"): "s",
-        ("QAPMISUM", "JBCPU"): "µs",
-        ("QAPMISUM", "JBRSP"): "ms",
-    }
-
-
 def test_rows_of_sql_are_read_like_rows_of_a_file() -> None:
     names = ("INTNUM", "UTCTIME", "INTSEC", "JBNAME", "JBUSER", "JBNBR", "JBTDE", "JBSTSF", "JBCPU", "JBPOOL")
     written = (
@@ -215,17 +195,6 @@ def test_rows_after_their_interval_was_taken_as_whole_are_late() -> None:
     assert [item.reason for item in late] == [Reason.LATE_ROW] * len(late)
     assert len([i for i in first if isinstance(i, Record) and i.dataset == "disk"]) + len(late) == 4
     assert not [item for item in rest if isinstance(item, Record)]
-
-
-def test_a_neighbour_is_found_by_its_name(tmp_path: Path) -> None:
-    for name in ("Q197_qapmjobmi.csv", "Q197_qapmjobos.csv", "Q198_QAPMJOBMI.csv"):
-        (tmp_path / name).write_text(name)
-    found = beside(tmp_path / "Q197_qapmjobmi.csv")("QAPMJOBMI", "QAPMJOBOS")
-    assert found is not None
-    with found.stream as stream:
-        assert stream.read() == b"Q197_qapmjobos.csv"
-    assert beside(tmp_path / "Q198_QAPMJOBMI.csv")("QAPMJOBMI", "QAPMJOBOS") is None
-    assert beside(tmp_path / "other.csv")("QAPMJOBMI", "QAPMJOBOS") is None
 
 
 @pytest.mark.parametrize("table", ["QAPMJOBMI", "QAPMJOBOS"])

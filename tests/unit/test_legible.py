@@ -49,15 +49,8 @@ def test_a_column_is_as_wide_as_its_heading_and_its_values_need() -> None:
     assert why - busy == pytest.approx(33 * 7.6, abs=1)
 
 
-def test_the_first_screen_of_a_board_answers_its_question() -> None:
-    first = {uid: boards()[uid].rows[0].title for uid in ("cf-logical-io", "cf-mirror", "cf-db2-logging", "cf-system")}
-    assert first == {
-        "cf-logical-io": "What would mirroring cost?",
-        "cf-mirror": "Is the link capped?",
-        "cf-db2-logging": "Is the log at its ceiling, and what does an account cost?",
-        "cf-system": "What limits this system?",
-    }
-    for uid in first:
+def test_the_first_row_of_a_board_has_figures_and_fits_the_screen() -> None:
+    for uid in ("cf-logical-io", "cf-mirror", "cf-db2-logging", "cf-system"):
         shown = boards()[uid].model_copy(update={"rows": boards()[uid].rows[:1]})
         assert shown.figures
         assert height(shown) <= SCREEN

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import pytest
 
 from counterflow.analysis.studies import backtest, fitted
 from counterflow.analysis.studies.mirror_jobs import cores_to_hold, jobs_to_hold
 from counterflow.analysis.studies.sizing import Estimate, UnmirroredNode, apply_time, queueing, sized, spread
-
-PAGE = Path(__file__).parents[2] / "docs/studies/mirror-backtest.md"
-
-
-def test_the_page_counts_what_lies_within_and_the_rest_is_known() -> None:
-    counted = backtest.counted()
-    assert f"\n{counted['within']} of {counted['predictions']} lie within" in PAGE.read_text(encoding="utf-8")
-    assert {p.id for p in backtest.predictions() if not p.inside} == set(backtest.outside())
 
 
 def test_target_processors_of_table_7_2_by_hand() -> None:

@@ -17,7 +17,6 @@ import pytest
 from bench.generate_nmon import Shape, generate
 from counterflow.collectors.formats.nmon import FORMAT
 from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject, singly
-from counterflow.collectors.text import device_names as topology
 from counterflow.schemas.definition import datasets
 from tests.golden.cases import golden
 from tests.support.recordings import RECORDINGS
@@ -214,20 +213,3 @@ def test_a_recording_that_a_spreadsheet_padded_has_the_figures_it_had(path: Path
             assert rows(found, dataset) == rows(expected, dataset)
     before, now = ([item.reason for item in items if isinstance(item, Reject)] for items in (expected, found))
     assert now == [Reason.FIELD_COUNT, *before]
-
-
-@pytest.mark.parametrize(
-    ("system", "names", "leaves"),
-    [
-        ("Linux", "sda sda1 sda2 dm-0 dm-1 loop0", "sda"),
-        ("Linux", "nvme0n1 nvme0n1p1 nvme1n1 md0 md127", "nvme0n1 nvme1n1"),
-        ("Linux", "xvda1 xvdb1", "xvda1 xvdb1"),  # no whole disks: the partitions are all there is
-        ("Linux", "dasda dasda1 dasdb", "dasda dasdb"),
-        ("Linux", "loop0 loop1 zram0 vda", "vda"),
-        ("AIX", "hdisk0 hdisk1 hdiskpower0 cd0", "hdisk0 hdisk1 cd0"),
-        ("AIX", "hdiskpower0 hdiskpower1", "hdiskpower0 hdiskpower1"),
-    ],
-)
-def test_leaves(system: str, names: str, leaves: str) -> None:
-    found = topology.devices(names.split(), system)
-    assert {name for name, device in found.items() if device.leaf} == set(leaves.split())

@@ -12,11 +12,13 @@ import random
 import ssl
 import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 from websockets.sync.server import Server, ServerConnection, serve
 
@@ -38,6 +40,7 @@ class Mapepire:
 
     def __init__(self, system: System, folder: Path) -> None:
         self.system = system
+        self.delay_s = 0.0
         self.certificate = folder / "certificate.pem"
         key = folder / "key.pem"
         new = ["openssl", "req", "-config", "/dev/null", "-x509", "-nodes"]
@@ -89,7 +92,11 @@ class Mapepire:
                         answer |= self.block(left, message["id"])
                 case "sqlmore":
                     answer |= self.block(left, message["cont_id"])
-            connection.send(json.dumps(answer))
+            time.sleep(self.delay_s)
+            try:
+                connection.send(json.dumps(answer))
+            except ConnectionClosed:  # by a client that did not want to wait
+                return
 
     def block(self, left: dict[str, list[Any]], statement: str) -> dict[str, Any]:
         rows, left[statement] = left[statement][:BLOCK_ROWS], left[statement][BLOCK_ROWS:]
@@ -159,4 +166,20 @@ def test_a_view_that_is_not_there_and_a_connection_that_is_lost(server: Mapepire
     assert raised.value.kind is ErrorKind.LOST
     (batch,) = sample.read(client)
     assert (client.number, batch.position) == (2, {"n": 3})
+    client.close()
+
+
+def test_a_statement_that_takes_too_long_ends_with_its_connection_and_the_next_one_connects_again(
+    server: Mapepire,
+) -> None:
+    server.system.nrg(7)
+    client = session(server, ca=server.certificate)
+    client.open()
+    server.delay_s = 2
+    with client.limited(0.1), pytest.raises(SessionError, match=r"longer than 0\.1 s") as raised:
+        list(client.query("SELECT * FROM QSYS2.NRG_INFO").rows)
+    assert raised.value.kind is ErrorKind.SLOW
+    server.delay_s = 0
+    (batch,) = groups().read(client)
+    assert (client.number, len(batch.rows)) == (2, 1)
     client.close()

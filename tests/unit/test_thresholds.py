@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import pytest
 
 from counterflow.analysis.checks import checks
@@ -51,12 +48,3 @@ def test_a_name_that_is_not_there_is_refused(named: str) -> None:
 
 def test_a_level_can_be_written_in_another_unit() -> None:
     assert with_thresholds("x > <disk_response_ms.watch/1000> s") == "x > 0.01 s"
-
-
-@pytest.mark.parametrize("folder", sorted(ALERTS.glob("*/")), ids=lambda folder: folder.name)
-def test_a_page_of_an_alert_states_the_numbers_that_its_definition_names(folder: Path) -> None:
-    used = set(re.findall(r"<\w+\.(?:watch|limit)(?:/\d+)?>", (folder / "alert.yaml").read_text("utf-8")))
-    page = (folder / "README.md").read_text("utf-8")
-    numbers = {float(with_thresholds(re.sub(r"/\d+", "", name))) for name in used}
-    stated = {float(found.replace(",", "")) for found in re.findall(r"\d[\d,]*(?:\.\d+)?", page)}
-    assert {n for n in numbers if not {n, n / 1000, n / 60, n / 3600} & stated} == set()

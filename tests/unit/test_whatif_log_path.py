@@ -14,7 +14,6 @@ from counterflow.analysis.whatif.log_path import CHANGES, PrintedRun, left, prin
 from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
 
-PAGE = Path(__file__).parents[2] / "docs/studies/log-path-backtest.md"
 ROW = {
     "ts": "2026-03-02T01:00:00Z",
     "interval_s": 300,
@@ -39,14 +38,6 @@ def log_path(tmp_path: Path, *rows: dict[str, Any]) -> list[dict[str, Any]]:
 
 def figures_of(window: dict[str, Any], change: str) -> dict[str, dict[str, Any]]:
     return {figure["name"]: figure for figure in window["figures"] if figure["change"] == change}
-
-
-def test_the_page_counts_what_lies_within_and_states_the_errors_of_the_elapsed_time() -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    steps = log_path_backtest.steps()
-    assert f"{sum(step.is_within for step in steps)} of {len(steps)} figures lie within" in page
-    errors = [f"{step.error_pct:+.0f} %".replace("-", "\N{MINUS SIGN}") for step in steps if step.name == "elapsed_h"]
-    assert f"Elapsed time errs by {', '.join(errors[:-1])} and {errors[-1]}" in page
 
 
 def test_the_chain_of_the_report_by_hand() -> None:

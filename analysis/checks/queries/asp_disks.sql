@@ -1,4 +1,3 @@
--- disks: Units of the pool; rows of `disk_load` with `asp`.
 -- busy_max_pct: Busy share of the busiest unit in its busiest interval, %; `disk_load.busy_pct`.
 -- busiest_disk: That unit; `disk_load.disk`.
 -- response_max_ms: Mean response of the pool's units in the worst interval, ms; `disk_load.transfer_ms` / `disk_load.timed_transfers`.
@@ -11,7 +10,6 @@ WITH units AS (
 SELECT
   a.system AS system,
   a.asp AS subject,
-  a.disks AS disks,
   a.busy_max_pct AS busy_max_pct,
   a.busiest_disk AS busiest_disk,
   r.response_max_ms AS response_max_ms
@@ -19,7 +17,6 @@ FROM (
   SELECT
     system,
     assumeNotNull(asp) AS asp,
-    uniqExact(disk) AS disks,
     max(busy_pct) AS busy_max_pct,
     argMax(disk, busy_pct) AS busiest_disk
   FROM units

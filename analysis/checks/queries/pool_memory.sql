@@ -1,4 +1,5 @@
 -- machine_pool: The pool is the machine pool; `pool.pool_name`, else its number 1.
+-- shared_pool: The pool is a shared one, whose name begins with `*`; `pool.pool_name`.
 -- size_mb: Size when the reserved share was greatest, MB; `pool.size_mb`.
 -- reserved_mb: Reserved size at that time, MB; `pool.reserved_mb`.
 -- smallest_mb: Smallest size in the time, MB; `pool.size_mb`.
@@ -9,6 +10,7 @@ SELECT
   system,
   trimLeft(pool, '0 ') AS subject,
   CAST(ifNull(any(pool_name) = '*MACHINE', subject = '1') AS Bool) AS machine_pool,
+  CAST(startsWith(any(pool_name), '*') AS Nullable(Bool)) AS shared_pool,
   argMax(tuple(p.size_mb), p.reserved_mb / nullIf(p.size_mb, 0)).1 AS size_mb,
   argMax(tuple(p.reserved_mb), p.reserved_mb / nullIf(p.size_mb, 0)).1 AS reserved_mb,
   min(p.size_mb) AS smallest_mb,

@@ -1,4 +1,5 @@
 -- performance_adjustment: System value QPFRADJ; `config` SYSTEM_VALUE_INFO, CURRENT_CHARACTER_VALUE.
+-- multitasking: System value QPRCMLTTSK; `config` SYSTEM_VALUE_INFO, CURRENT_CHARACTER_VALUE.
 -- dedicated_processors: The partition does not share its processors; `config` QAPMSYSTEM, SYSHRF.
 -- storage: `ssd` where every configured unit is solid state; `config` SYSDISKSTAT, UNIT_TYPE.
 -- qdbmsrvr_inljobs: INLJOBS of QDBMSRVR, the least of the active subsystems; `config` PRESTART_JOB_INFO, INITIAL_JOBS.
@@ -30,6 +31,8 @@ SELECT
   system,
   maxIf(toInt8OrNull(value), section = 'SYSTEM_VALUE_INFO' AND item = 'QPFRADJ' AND name = 'CURRENT_CHARACTER_VALUE')
     AS performance_adjustment,
+  maxIf(toInt8OrNull(value), section = 'SYSTEM_VALUE_INFO' AND item = 'QPRCMLTTSK' AND name = 'CURRENT_CHARACTER_VALUE')
+    AS multitasking,
   CAST(minIf(multiIf(value IN ('N', '0'), 1, value IN ('Y', '1'), 0, NULL), section = 'QAPMSYSTEM' AND name = 'SYSHRF') AS Nullable(Bool))
     AS dedicated_processors,
   if(

@@ -252,7 +252,7 @@ class _Reading:
             return points_group(self._stream, self._context, self._between, len(reader.layout.columns), places)
 
         if points_may_group(self._between):
-            reader.points_group = decided
+            reader.conversion.points_group = decided
         self.reader = reader
         return reader
 
@@ -261,14 +261,8 @@ class _Reading:
     def _learn(self, table: str) -> None:
         """Read the facts that the table needs from others of its collection."""
         for other in _NEEDED_BY.get(table, ()):
-            neighbour = self._context.beside(table, other) if self._context.beside else None
-            if neighbour is None:
-                continue
-            with neighbour.stream as stream:
-                reading = _Reading(stream, self._context_beside(table, complete=True), Position(0, 0))
-                for _ in reading.items():
-                    pass  # its records come when the file itself is read
-            self.state |= {key: value for key, value in reading.state.items() if key in _LEARNT}
+            if reading := self._read_beside(table, other):
+                self.state |= {key: value for key, value in reading.state.items() if key in _LEARNT}
 
     def _learn_order(self, table: str, columns: list[str], rows: list[list[str]]) -> Iterator[Item]:
         """Infer the order of dates from all of them, where no setting gives it and single dates leave it open."""
@@ -291,24 +285,34 @@ class _Reading:
     def _learn_ends(self, reader: Reader) -> None:
         """Read the ends of intervals from another file of the collection, where this one has only their numbers."""
         table = reader.layout.table.table
-        if reader.layout.time_names != ("INTNUM",) or self._context.beside is None:
+        if reader.layout.time_names != ("INTNUM",):
             return
         for other in _WITH_TIME:
-            if (neighbour := self._context.beside(table, other)) is not None:
-                with neighbour.stream as stream:
-                    reading = _Reading(stream, self._context_beside(table, complete=True), Position(0, 0))
-                    for _ in reading.items():
-                        pass
-                if reading.reader is not None:
-                    self.state["ends"] = reading.reader.ends
-                    return
+            if (reading := self._read_beside(table, other)) and reading.reader is not None:
+                self.state["ends"] = reading.reader.intervals.ends
+                return
+
+    def _neighbour(self, table: str, other: str) -> Neighbour | None:
+        """Return the file of another table of the same collection."""
+        return self._context.beside(table, other) if self._context.beside else None
+
+    def _read_beside(self, table: str, other: str) -> _Reading | None:
+        """Read another file of the collection for what it teaches: its records come when it is read itself."""
+        neighbour = self._neighbour(table, other)
+        if neighbour is None:
+            return None
+        with neighbour.stream as stream:
+            reading = _Reading(stream, self._context_beside(table, complete=True), Position(0, 0))
+            for _ in reading.items():
+                pass
+        return reading
 
     def _open_beside(self) -> None:
         assert self.reader is not None  # noqa: S101 - opened with it
         table = self.reader.layout.table.table
-        if table != "QAPMJOBMI" or self._context.beside is None or self._beside is not None:
+        if table != "QAPMJOBMI" or self._beside is not None:
             return
-        neighbour = self._context.beside(table, "QAPMJOBOS")
+        neighbour = self._neighbour(table, "QAPMJOBOS")
         if neighbour is None:
             return
         self._beside_stream = neighbour.stream
@@ -319,7 +323,7 @@ class _Reading:
 
     def _has_first(self) -> bool:
         """Return whether a readable QAPMJOBMI stands beside this QAPMJOBOS."""
-        neighbour = self._context.beside("QAPMJOBOS", "QAPMJOBMI") if self._context.beside else None
+        neighbour = self._neighbour("QAPMJOBOS", "QAPMJOBMI")
         if neighbour is None:
             return False
         with neighbour.stream as stream:
@@ -331,7 +335,7 @@ class _Reading:
         """Leave the rows to QAPMJOBMI beside it; where that was read without them, read both together now."""
         if not self._context.complete:
             return
-        neighbour = self._context.beside("QAPMJOBOS", "QAPMJOBMI") if self._context.beside else None
+        neighbour = self._neighbour("QAPMJOBOS", "QAPMJOBMI")
         if neighbour is None:
             detail = "expected QAPMJOBMI beside it, with which it was read so far: it is gone"
             yield Reject(Reason.UNREADABLE, detail, "none", section="QAPMJOBOS", system=self._context.system)
@@ -354,7 +358,7 @@ class _Reading:
     def _neighbour_of_first(self, own: str, other: str) -> Neighbour | None:
         if other == "QAPMJOBOS":
             return Neighbour(cast(BinaryIO, Unclosed(self._stream)))
-        return self._context.beside("QAPMJOBOS", other) if self._context.beside else None
+        return self._neighbour("QAPMJOBOS", other)
 
     def _context_beside(self, table: str, *, complete: bool) -> Context:
         """Return the context of a file beside this one; its neighbours are those of this file."""

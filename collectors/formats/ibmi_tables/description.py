@@ -28,6 +28,9 @@ _LOCAL_TIME = dict.fromkeys(("TS", "CURRENT_TIMESTAMP", "CURRENT TIMESTAMP"), "D
 MEMBER = re.compile(r"QAPM[A-Z][A-Z0-9]{1,5}")
 """Name of a file of Collection Services."""
 
+HISTORICAL = re.compile(r"QAPMH(?!DLC$|DWR$|TTPB$|TTPD$).+")
+"""Name of a file of historical data: summaries, or the top contributors of an interval alone."""
+
 TIME_LABELS = {
     **{name: name for name in TIME_FIELDS},
     "INTERVAL_NUMBER": "INTNUM",

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence, Set
 
 from counterflow.collectors.formats.ibmi_tables.description import (
+    HISTORICAL,
     MEMBER,
     TIME_FIELDS,
     TIME_LABELS,
@@ -37,12 +38,13 @@ _MEMBER_ALONE = re.compile(rf"(?<![A-Z0-9]){MEMBER.pattern}(?![A-Z0-9])")
 def table_of(cells: Sequence[str], file: str) -> Description | None:
     """Return the table whose header the cells are, None where it is of none, or fits several alike.
 
-    What only one of them has decides between tables, or the name of the file.
+    What only one of them has decides between tables, or the name of the file. A file of historical data is never taken
+    for the table whose columns it repeats: its rows are summaries, or some rows of an interval alone.
     """
     if len(cells) < 2:
         return None
     by_name = description(table_in(file) or "")
-    found = _headed_by(cells)
+    found = [] if by_name is not None and HISTORICAL.fullmatch(by_name.table) else _headed_by(cells)
     if by_name is not None and by_name.joins and any(table.table in by_name.joins for table in found):
         return by_name
     if found:
@@ -91,9 +93,13 @@ def no_header(cells: Sequence[str], file: str) -> Unusable:
         detail = f"the columns are those of {fits} alike: name the file after its table, as {alike[0].table}.csv"
         return Unusable(Reason.BAD_HEADER, detail)
     found = ", ".join(cells[:8])[:200]
+    table = table_in(file)
+    if table and HISTORICAL.fullmatch(table):
+        times = ", ".join(TIME_FIELDS)
+        detail = f"{table} is historical data: expected a heading of its time among {times}, found {found}"
+        return Unusable(Reason.BAD_HEADER, detail)
     way_out = "export with ADDCOLNAM(*SQL), or write the names of the columns into a first line"
     if _is_header(cells):
-        table = table_in(file)
         columns = {cell.strip().upper() for cell in cells} - set(TIME_FIELDS)
         if lacks := incomplete(columns, table, len(columns) / 2):
             return Unusable(Reason.BAD_HEADER, f"expected the columns of a table, found {lacks}")

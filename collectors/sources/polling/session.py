@@ -18,6 +18,7 @@ class ErrorKind(StrEnum):
     REFUSED = "refused"  # another user or password is needed
     ABSENT = "absent"  # this release, or this user, does not have it
     FAILED = "failed"  # this query failed; others may not
+    SLOW = "slow"  # this query took longer than it may, and was cancelled
 
 
 class SessionError(Exception):

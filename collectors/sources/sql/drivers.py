@@ -1,8 +1,9 @@
 """The database drivers that exist, and what each offers.
 
 A driver is a module with `connect(target, password)`, which returns a connection of the Python DB-API (PEP 249) whose
-statements take effect at once and whose parameters are question marks, and with `sqlstate(error)`: the SQLSTATE behind
-an error of the client, "" where it names none. So a third driver is one more module.
+statements take effect at once and whose parameters are question marks; with `sqlstate(error)`: the SQLSTATE behind
+an error of the client, "" where it names none; and with `cancel(connection, cursor)`, which another thread calls to end
+the statement that the cursor runs, with an error. So a third driver is one more module.
 """
 
 from __future__ import annotations

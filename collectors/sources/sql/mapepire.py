@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 import ssl
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,11 @@ def sqlstate(error: BaseException) -> str:
             return LOST_STATE
         seen = seen.__cause__ or seen.__context__
     return ""
+
+
+def cancel(connection: Any, cursor: Any) -> None:
+    """End the connection: the protocol has no request to cancel, and its end also ends the job of the server."""
+    connection.job._socket.socket.shutdown(socket.SHUT_RDWR)
 
 
 def _authorities(ca: Path | None) -> str:

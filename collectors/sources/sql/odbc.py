@@ -28,6 +28,11 @@ def sqlstate(error: BaseException) -> str:
     return str(error.args[0]) if isinstance(error, _module.Error) and error.args else ""
 
 
+def cancel(connection: Any, cursor: Any) -> None:
+    """End the statement that the cursor runs; the connection stays."""
+    cursor.cancel()
+
+
 def _quoted(value: str) -> str:
     """Return a value in braces where ODBC requires them; not every driver accepts them elsewhere."""
     return "{" + value.replace("}", "}}") + "}" if _SPECIAL.search(value) else value

@@ -40,7 +40,8 @@ class Query(Strict):
     `table` names the description by which its rows are read. `sql` lists statements: the first that this release knows
     is used. `required` means that every system with the pack's subject has this table: where it is missing, it is
     queried again at every interval, else once an hour. `baseline` means that its figures are since the preceding call
-    of the connection: the first answer only sets the baseline and is not read.
+    of the connection: the first answer only sets the baseline and is not read. A query that takes longer than
+    `timeout_s` (left out: that of the pack) is cancelled. `needs` are the authorities that the user must have.
     """
 
     table: str = Field(pattern=r"^[A-Z][A-Z0-9_]*$")
@@ -48,6 +49,8 @@ class Query(Strict):
     interval_s: float | None = Field(None, gt=0)
     required: bool = False
     baseline: bool = False
+    timeout_s: float | None = Field(None, gt=0)
+    needs: str = ""
 
     @field_validator("sql")
     @classmethod
@@ -111,13 +114,16 @@ class Members(Strict):
 class Pack(Strict):
     """One file: queries that belong together.
 
-    `when: verdict` means that `queries` are sent only while a rule has raised a verdict on the system.
+    `when: verdict` means that `queries` are sent only while a rule has raised a verdict on the system. `alone` means
+    that a source has no pack beside it: a source is a connection and a thread, so its queries delay no others.
     """
 
     pack: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     text: str
     interval_s: float = Field(gt=0)
     when: Literal["verdict"] | None = None
+    alone: bool = False
+    timeout_s: float | None = Field(None, gt=0)
     queries: tuple[Query, ...] = ()
     members: Members | None = None
 

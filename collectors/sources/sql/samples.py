@@ -24,14 +24,22 @@ class RepeatedQuery:
         self._when = when
         self._query = query
         self._interval_s = interval_s
+        self._timeout_s = query.timeout_s
+        self._next_s = interval_s
         self._stream = Stream(query.table, query.table, f"{system}:{query.table}", committed)
         self._statement = 0
         self._baseline_of = 0
 
     @property
     def interval_s(self) -> float:
-        """The interval, or the long one while the release lacks an optional table."""
-        return ABSENT_S if self._stream.is_absent and not self._query.required else self._interval_s
+        """The interval, or the long one while the release lacks an optional table.
+
+        It doubles with each time-out in a row, up to the long one, so that a query that is too much for the system is
+        not sent again and again.
+        """
+        if self._stream.is_absent and not self._query.required:
+            return ABSENT_S
+        return self._next_s
 
     def read(self, session: SqlSession) -> Iterator[Batch]:
         """Send the query; where figures are relative to a baseline, the first answer of a connection only sets it."""
@@ -39,9 +47,13 @@ class RepeatedQuery:
             return
         began = time.monotonic()
         try:
-            columns, found = self._answer(session)
-            rows = [tuple(row) for row in found]
+            with session.limited(self._timeout_s):
+                columns, found = self._answer(session)
+                rows = [tuple(row) for row in found]
+            self._next_s = self._interval_s
         except SessionError as error:
+            if error.kind is ErrorKind.SLOW:
+                self._next_s = min(2 * self._next_s, max(self._interval_s, ABSENT_S))
             yield from self._stream.troubled(error)
             return
         if self._query.baseline and session.number != self._baseline_of:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
+from threading import Lock, Timer
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -35,6 +36,8 @@ class SqlSession:
         self._target = target
         self._password = Password(password)
         self._connection: Any = None
+        self._cursor: Any = None
+        self._limit: _Limit | None = None
 
     def open(self) -> None:
         """Connect, unless connected. A password that was refused is not tried again: it would disable the profile.
@@ -61,6 +64,25 @@ class SqlSession:
         for _ in self.query(sql).rows:
             pass
 
+    @contextlib.contextmanager
+    def limited(self, timeout_s: float | None) -> Iterator[None]:
+        """Cancel what the connection runs once the time is over: it then fails as SLOW. None is no limit.
+
+        Raises
+        ------
+        SessionError : there is no connection yet, and none can be made: LOST or REFUSED.
+        """
+        if timeout_s is None:
+            yield
+            return
+        self._opened()
+        self._limit = _Limit(timeout_s, self._cancel)
+        try:
+            yield
+        finally:
+            self._limit.end()
+            self._limit = None
+
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> Answer:
         """Run a query; its rows are fetched as they are taken, and another query may run meanwhile.
 
@@ -70,7 +92,7 @@ class SqlSession:
         """
         connection = self._opened()
         try:
-            cursor = connection.cursor()
+            self._cursor = cursor = connection.cursor()
             cursor.execute(sql, *([list(parameters)] if parameters else []))
             columns = tuple(str(column[0]).strip().upper() for column in cursor.description or ())
         except Exception as error:
@@ -112,12 +134,20 @@ class SqlSession:
     def _error(self, error: Exception) -> SessionError:
         """Return the error of a failed statement, or LOST where the connection is gone."""
         state, text = self._driver.sqlstate(error), self.text(error)
-        if not self._alive():
+        is_alive = self._alive()
+        if not is_alive:
             self.close()
+        if self._limit and self._limit.is_over:
+            return SessionError(ErrorKind.SLOW, f"cancelled, since it took longer than {self._limit.timeout_s:g} s")
+        if not is_alive:
             return SessionError(ErrorKind.LOST, text)
         return SessionError(
             ErrorKind.ABSENT if state in _ABSENT_STATES else ErrorKind.FAILED, f"{text} ({state or 'no SQLSTATE'})"
         )
+
+    def _cancel(self) -> None:
+        with contextlib.suppress(Exception):  # it ended by itself meanwhile
+            self._driver.cancel(self._connection, self._cursor)
 
     def _alive(self) -> bool:
         if self._connection is None:
@@ -130,3 +160,25 @@ class SqlSession:
         except Exception:
             return False
         return alive
+
+
+class _Limit:
+    """Calls `cancel` once, in a thread of its own, unless `end` was called before; never after it."""
+
+    def __init__(self, timeout_s: float, cancel: Callable[[], None]) -> None:
+        self.timeout_s, self.is_over = timeout_s, False
+        self._cancel, self._has_ended, self._lock = cancel, False, Lock()
+        self._timer = Timer(timeout_s, self._pass)
+        self._timer.daemon = True
+        self._timer.start()
+
+    def end(self) -> None:
+        self._timer.cancel()
+        with self._lock:
+            self._has_ended = True
+
+    def _pass(self) -> None:
+        with self._lock:
+            if not self._has_ended:
+                self.is_over = True
+                self._cancel()
