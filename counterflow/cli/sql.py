@@ -23,6 +23,7 @@ FORMATS = {
     "tsv": "TabSeparatedWithNames",
     "csv": "CSVWithNames",
     "jsonl": "JSONEachRow",
+    "parquet": "Parquet",
 }
 """Formats requested from the engine. The table is drawn here, from rows that keep columns of the same name apart."""
 _JSON: Settings = {

@@ -10,7 +10,9 @@ import resource
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
+import pyarrow.parquet
 import pytest
 from mcp import ClientSession
 
@@ -88,6 +90,15 @@ def test_each_format_has_every_column(sql: Run) -> None:
     heading, *rows = sql(FEW, "--format", "table").stdout.splitlines()
     assert heading.split() == by_tab[0]
     assert len(rows) == 3
+
+
+def test_parquet_has_the_rows_of_a_table_over_a_period(environment: dict[str, str], tmp_path: Path) -> None:
+    period = "SELECT * FROM counterflow.disk FINAL WHERE ts >= '2026-01-01' AND ts < '2026-01-01 00:01:00' ORDER BY ts"
+    with (tmp_path / "disk.parquet").open("wb") as out:
+        subprocess.run(command(period, "--format", "parquet"), env=environment, stdout=out, check=True)
+    found = pyarrow.parquet.read_table(tmp_path / "disk.parquet").to_pylist()
+    assert [row["disk"] for row in found] == [f"hdisk{number}" for number in range(60)]
+    assert {row["busy_pct"] for row in found} == {1.5}
 
 
 def test_a_stored_query_keeps_its_options_in_each_format(sql: Run) -> None:
