@@ -47,8 +47,11 @@ class Reader:
         )
 
     def leave(self) -> None:
-        """Commit what landed, and leave the group."""
-        self._consumer.close()
+        """Commit what landed, and leave the group; whoever is next lands again what Kafka did not commit."""
+        try:
+            self._consumer.close()
+        except KafkaException as error:
+            log.warning("left the group without an answer of Kafka", error=error.args[0].str())
 
     def take(self) -> Collected:
         """Return what was read since the last time."""
@@ -113,7 +116,12 @@ class Reader:
         if not assigned:
             return
         begin = []
-        for found in consumer.committed(assigned, timeout=_TIMEOUT_S):
+        try:
+            committed = consumer.committed(assigned, timeout=_TIMEOUT_S)
+        except KafkaException as error:
+            # raised anew: what the client raises itself within a callback leaves it as no exception that can be caught
+            raise KafkaException(*error.args) from None
+        for found in committed:
             if found.error:
                 raise KafkaException(found.error)
             key = found.topic, found.partition

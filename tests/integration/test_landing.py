@@ -520,14 +520,14 @@ def test_metrics_report_what_landed_and_no_secret(line: StackSettings, agent: st
 
 def test_work_moves_between_landers(line: StackSettings, agent: str) -> None:
     with running(line, "--batch-messages", "200"):
-        publish(line, agent, records(agent, 0, 2_000))
+        publish(line, agent, records(agent, 0, 4_000))
         until(lambda: rows_of(line, agent) > 0, "the first lands")
         with running(line, "--instance-id", "another", "--batch-messages", "200") as second:
-            publish(line, agent, records(agent, 2_000, 4_000))
-            until(lambda: rows_of(line, agent) >= 4_000, "both land")
+            publish(line, agent, records(agent, 4_000, 8_000))
+            until(lambda: rows_of(line, agent) >= 8_000, "both land")
             second.send_signal(signal.SIGTERM)
             assert second.wait(PATIENCE_S) == 0
-    assert_landed(line, agent, 4_000)
+    assert_landed(line, agent, 8_000)
 
 
 def test_landing_of_a_topic_is_paused_when_too_much_is_refused(line: StackSettings, agent: str) -> None:
