@@ -41,7 +41,8 @@ class Story(NamedTuple):
 
 
 STORIES = (
-    Story("end-of-day-story", ("cf-system", "cf-job-ranking", "cf-logical-io", "cf-disks")),
+    Story("end-of-day-story", ("cf-system", "cf-logical-io", "cf-disks")),
+    Story("batch-night", ("cf-job-ranking",)),
     Story("sriov-story", ("cf-mirror",), "cap_timeline", "SRIOVA"),
     Story("log-ceiling-story", ("cf-db2-logging",), "ceiling_timeline", "ZSTORY"),
     Story("q-replication", ("cf-replication", "cf-compare"), runs=("without", "with")),

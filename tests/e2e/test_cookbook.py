@@ -14,7 +14,7 @@ from counterflow.base.clickhouse import ClickHouse
 from tests.support.pages import Block, agrees, sessions, words
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
-STORIES = ("sriov-story", "log-ceiling-story", "end-of-day-story", "q-replication")
+STORIES = ("sriov-story", "log-ceiling-story", "end-of-day-story", "q-replication", "batch-night")
 WITHOUT_DATA = {
     # no anomaly, no refusal, nothing lacking
     *("data_quality", "data_quality_by_file", "dead_letters", "provisional_results", "slow_disk_intervals"),
@@ -26,8 +26,8 @@ WITHOUT_DATA = {
     *("lock_holders", "unanswered_messages", "mirror_copy_blocking", "mirror_serial_jobs"),
     # no synchronous I/O of RMF
     "sync_io_links",
-    # no pages moved, no processor taken away, no batch job that begins or ends
-    *("batch_night", "cpu_taken_away", "paging"),
+    # no pages moved, no processor taken away
+    *("cpu_taken_away", "paging"),
 }
 """Questions for which the stories hold no data; every other returns rows."""
 

@@ -24,7 +24,7 @@ from tests.support.metrics import published
 from tests.support.ports import is_free
 
 Demo = subprocess.CompletedProcess[str]
-STORIES = ("end-of-day-story", "sriov-story", "log-ceiling-story", "q-replication", "nvme-story")
+STORIES = ("end-of-day-story", "batch-night", "sriov-story", "log-ceiling-story", "q-replication", "nvme-story")
 
 
 @pytest.fixture(scope="module")
