@@ -27,7 +27,7 @@ def problems(chart: Chart, result: Result) -> Iterator[str]:
         case "ranking":
             yield from _ranking(chart, result)
         case "states":
-            yield from _states(result)
+            yield from _states(chart, result)
         case "stat":
             yield from _stat(chart, result)
         case "table":
@@ -102,7 +102,7 @@ def _trend(chart: Chart, result: Result) -> Iterator[str]:
         yield f"`{AXIS}` does not ascend"
 
 
-def _states(result: Result) -> Iterator[str]:
+def _states(chart: Chart, result: Result) -> Iterator[str]:
     kinds = {column.name: column.kind for column in result.columns}
     if kinds != {"time": "time", "time_end": "time", "entity": "text", "state": "text"}:
         yield f"states are `time`, `time_end`, `entity` and `state`, not {', '.join(kinds)}"
@@ -110,8 +110,8 @@ def _states(result: Result) -> Iterator[str]:
     rows = [dict(zip(kinds, row, strict=True)) for row in result.rows]
     if any(later["time"] < earlier["time"] for earlier, later in pairwise(rows)):
         yield "times do not ascend: ORDER BY time"
-    if strange := sorted({row["state"] for row in rows} - looks().states.keys()):
-        yield f"{', '.join(map(str, strange))}: a state that looks.yaml gives no colour"
+    if strange := sorted({row["state"] for row in rows} - looks().states.keys() - chart.series.keys()):
+        yield f"{', '.join(map(str, strange))}: a state to which neither the chart nor looks.yaml gives a colour"
     ends: dict[str, str] = {}
     for row in rows:
         if row["time"] < ends.get(row["entity"], ""):
