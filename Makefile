@@ -143,7 +143,7 @@ compose-test: setup ## the images and compose.yaml, with the demo's input and ea
 bare-test: setup ## make demo in a container that has only Python, make and git; BARE_IMAGE names another Debian
 	@$(RUN) pytest tests/bare/bare_machine.py $(ARGS)
 
-faults: setup openssl prometheus ## inject every fault of docs/guarantees.md into a stack under load; ARGS=--long kills parts 100 times
+faults: setup openssl prometheus node_exporter ## inject every fault of docs/guarantees.md into a stack under load; ARGS=--long kills parts 100 times
 	@$(RUN) tests.faults $(ARGS)
 
 fuzz: setup ## look for inputs that break a format or a property, guided by coverage; ARGS="--seconds 3600 --format nmon --keep"
