@@ -112,16 +112,18 @@ class Reader:
         return {(at.topic, at.partition): at.offset for at in found if not at.error}
 
     def _assigned(self, consumer: Consumer, assigned: list[TopicPartition]) -> None:
+        """Take partitions over; what the client raises is raised anew, since `except` would not catch it otherwise."""
+        try:
+            self._take_over(consumer, assigned)
+        except KafkaException as error:
+            raise KafkaException(*error.args) from None
+
+    def _take_over(self, consumer: Consumer, assigned: list[TopicPartition]) -> None:
         """Set offset and pause of each partition: librdkafka keeps a pause across assignments, and may have offsets."""
         if not assigned:
             return
         begin = []
-        try:
-            committed = consumer.committed(assigned, timeout=_TIMEOUT_S)
-        except KafkaException as error:
-            # raised anew: what the client raises itself within a callback leaves it as no exception that can be caught
-            raise KafkaException(*error.args) from None
-        for found in committed:
+        for found in consumer.committed(assigned, timeout=_TIMEOUT_S):
             if found.error:
                 raise KafkaException(found.error)
             key = found.topic, found.partition
