@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -100,9 +100,15 @@ def _recorder(nmon: str, recording: Path, interval: int) -> Iterator[None]:
 @contextmanager
 def running_agent(config: Path, log: Path) -> Iterator[None]:
     """Run an agent in a process of its own, which stops at its last commit when the block ends."""
+    with running([sys.executable, "-m", "counterflow", "agent", "run", "--config", str(config)], log):
+        yield
+
+
+@contextmanager
+def running(command: Sequence[str], log: Path) -> Iterator[None]:
+    """Run a program until the block ends; what it prints is appended to a file."""
     with log.open("ab") as out:
-        arguments = [sys.executable, "-m", "counterflow", "agent", "run", "--config", str(config)]
-        process = subprocess.Popen(arguments, stdout=out, stderr=out, start_new_session=True)
+        process = subprocess.Popen(command, stdout=out, stderr=out, start_new_session=True)
     try:
         yield
     finally:

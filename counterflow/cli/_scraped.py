@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 import shutil
 import socket
-import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +16,7 @@ import yaml
 
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
-from counterflow.cli._live import running_agent
+from counterflow.cli._live import running, running_agent
 from counterflow.pipelines.audit.records import Account
 
 PROGRAM = "prometheus-node-exporter"
@@ -55,7 +54,7 @@ def scrape(settings: Any, client: ClickHouse, agent_id: str) -> Scraped | None:
     folder.mkdir(parents=True, exist_ok=True)
     config, log = folder / "scrape.yaml", folder / "scrape.log"
     began = datetime.now(UTC)
-    with _node_exporter(program) as address:
+    with _node_exporter(program, folder / "node_exporter.log") as address:
         target = {
             "kind": "openmetrics",
             "name": "node",
@@ -74,16 +73,12 @@ def scrape(settings: Any, client: ClickHouse, agent_id: str) -> Scraped | None:
 
 
 @contextmanager
-def _node_exporter(program: str) -> Iterator[str]:
+def _node_exporter(program: str, log: Path) -> Iterator[str]:
     """Run node_exporter on a free port of 127.0.0.1 until the block ends; yield its address."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         address = f"127.0.0.1:{free.getsockname()[1]}"
-    process = subprocess.Popen([program, f"--web.listen-address={address}"], stderr=subprocess.DEVNULL)
-    try:
+    with running([program, f"--web.listen-address={address}"], log):
         yield address
-    finally:
-        process.terminate()
-        process.wait()
 
 
 def _wait_shared(client: ClickHouse, agent_id: str, log: Path) -> None:
