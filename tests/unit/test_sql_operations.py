@@ -20,35 +20,20 @@ from counterflow.collectors.records import Record, singly
 from counterflow.collectors.sources.polling.batch import Batch
 from counterflow.collectors.sources.polling.session import ErrorKind, SessionError
 from counterflow.collectors.sources.sql import packs
-from counterflow.collectors.sources.sql.drivers import DRIVERS, Target
+from counterflow.collectors.sources.sql.drivers import DRIVERS
 from counterflow.collectors.sources.sql.packs import Query
 from counterflow.collectors.sources.sql.samples import RepeatedQuery
-from counterflow.collectors.sources.sql.session import SqlSession
-from tests.support import ibmi_database
 from tests.support.ibmi_database import PASSWORD, System
+from tests.support.ibmi_source import configured, session_of
 from tests.support.waiting import until
 
 PACK = packs.load("operations")
-CONFIG = """\
-agent_id: a
-kafka: {bootstrap: b}
-sources:
-  - kind: sql
-    name: prod
-    system: PROD01
-    connection: {driver: mapepire, host: prod01, user: FLOW, password: {file: password}}
-    packs: [operations]
-"""
+CONFIG = configured("operations")
 
 
 @pytest.fixture
 def system(tmp_path: Path) -> System:
     return System(tmp_path / "prod01")
-
-
-def session_of(system: System) -> SqlSession:
-    target = Target(host="prod01", user="FLOW", properties={"folder": str(system.folder)})
-    return SqlSession(ibmi_database, target, lambda: PASSWORD)
 
 
 def query(table: str) -> RepeatedQuery:

@@ -25,7 +25,7 @@ from counterflow.collectors.sources.polling.reader import Reader
 from counterflow.collectors.sources.polling.session import ErrorKind, SessionError
 from counterflow.collectors.sources.polling.waiting import Spool
 from counterflow.collectors.sources.sql import packs
-from counterflow.collectors.sources.sql.drivers import DRIVERS, Target, driver
+from counterflow.collectors.sources.sql.drivers import DRIVERS, driver
 from counterflow.collectors.sources.sql.members import Described, Follow, Member, in_order
 from counterflow.collectors.sources.sql.packs import PackError, Query
 from counterflow.collectors.sources.sql.samples import RepeatedQuery
@@ -33,19 +33,11 @@ from counterflow.collectors.sources.sql.session import SqlSession
 from counterflow.collectors.sources.sql.verdicts import OLD_S, Verdicts, raised
 from tests.support import ibmi_database
 from tests.support.ibmi_database import PASSWORD, System, pool_rows
+from tests.support.ibmi_source import configured, session_of
 from tests.support.waiting import until
 from tests.support.web import served
 
-CONFIG = """\
-agent_id: a
-kafka: {bootstrap: b}
-sources:
-  - kind: sql
-    name: prod
-    system: PROD01
-    connection: {driver: mapepire, host: prod01, user: FLOW, password: {file: password}}
-    packs: [db2_mirror]
-"""
+CONFIG = configured("db2_mirror")
 WRONG = """\
 agent_id: a
 kafka: {bootstrap: b}
@@ -79,11 +71,6 @@ def system(tmp_path: Path) -> System:
     ibmi_database.opened.clear()
     ibmi_database.executed.clear()
     return System(tmp_path / "prod01")
-
-
-def session_of(system: System, password: Callable[[], str] = lambda: PASSWORD) -> SqlSession:
-    target = Target(host="prod01", user="FLOW", properties={"folder": str(system.folder)})
-    return SqlSession(ibmi_database, target, password)
 
 
 def follow(committed: dict[str, Cursor] | None = None, **options: Any) -> Follow:
