@@ -7,7 +7,8 @@ import signal
 import sys
 import tempfile
 import webbrowser
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial, reduce
 from itertools import chain, islice
 from operator import add
@@ -141,8 +142,8 @@ def _look(ctx: click.Context, paths: tuple[Path, ...], options: ReadingOptions, 
     from counterflow.recordings.database import Database
     from counterflow.recordings.looking import refusals
 
-    signal.signal(signal.SIGTERM, _end)
     with (
+        _ended_by_signal(),
         refusals(*filter(None, (to.keep,))),
         tempfile.TemporaryDirectory(prefix="counterflow-") as temporary,
     ):
@@ -194,9 +195,25 @@ def _report(database: Database, folder: Path) -> Path:
     return report.page
 
 
-def _end(number: int, _frame: object) -> None:
-    """Exit with the status of a program that a signal ends, but close the engine and remove temporary files."""
-    sys.exit(128 + number)
+@contextmanager
+def _ended_by_signal() -> Iterator[None]:
+    """At SIGTERM leave the block, which closes the engine and removes temporary files; exit with the signal's status.
+
+    Where the signal interrupts a library between two steps, cleaning up may raise an error of its own.
+    """
+    received: list[int] = []
+
+    def end(number: int, _: object) -> None:
+        received.append(number)
+        sys.exit()
+
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    except BaseException:
+        if received:
+            sys.exit(128 + received[0])
+        raise
 
 
 def _try(folder: Path) -> None:
