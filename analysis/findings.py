@@ -1,8 +1,9 @@
 """Findings: what limited a system, each by a stated rule in a `.sql` file below `findings/`.
 
 The first line of a file is the question, the second its rule. A statement takes `systems`, `since` and `until` as
-stored questions do, and returns `system`, `severity` (limit, watch, note), `at` (the worst moment, UTC; the first of
-several equal ones; null where nothing states it) and `finding`, a sentence with its figures.
+stored questions do, and the `states` of verdicts with the `words` for each. It returns `system`, `severity` (limit,
+watch, note), `at` (the worst moment, UTC; the first of several equal ones; null where nothing states it) and `finding`,
+a sentence with its figures.
 
 A published rule of `doctor SYSTEM` that warns by counters alone is a finding too, to watch: one set of rules.
 """
@@ -16,6 +17,7 @@ from typing import NamedTuple
 from counterflow.analysis.checks.report import answers, measured, with_facts
 from counterflow.analysis.queries import BEGINNING, END
 from counterflow.base.clickhouse import ClickHouse
+from counterflow.pipelines.rules import rules
 from counterflow.schemas.thresholds import with_thresholds
 
 FOLDER = Path(__file__).parent / "findings"
@@ -48,7 +50,14 @@ def findings(
     ------
     ClickHouseError : the server refused a statement.
     """
-    given = {"param_systems": sorted(systems), "param_since": since, "param_until": until}
+    states = {state: words for rule in rules().values() for state, words in rule.states.items()}
+    given = {
+        "param_systems": sorted(systems),
+        "param_since": since,
+        "param_until": until,
+        "param_states": list(states),
+        "param_words": list(states.values()),
+    }
     found = []
     for path in sorted(FOLDER.glob("*.sql")):
         _, rule, statement = with_thresholds(path.read_text(encoding="utf-8")).split("\n", 2)

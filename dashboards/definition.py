@@ -21,6 +21,7 @@ from counterflow.base.strict import Strict
 from counterflow.dashboards.buckets import bucketed, usual_s
 from counterflow.dashboards.largest import largest
 from counterflow.dashboards.runs import overlaid
+from counterflow.pipelines.rules import words
 from counterflow.schemas.thresholds import with_thresholds
 
 FOLDER = Path(__file__).parent
@@ -76,7 +77,7 @@ class Looks(Strict):
     sequence : colours for a report's open series that have an order.
     documented : meanings whose colours a document prescribes, whatever their contrast.
     themed : meanings that Grafana draws in a colour of the theme, by its name for that.
-    states : states of verdicts, the gravest last.
+    state_colours : the meaning that gives the colour of each state of a verdict, the gravest last.
     """
 
     hues: dict[str, str]
@@ -86,8 +87,13 @@ class Looks(Strict):
     shades: tuple[str, ...]
     sequence: tuple[str, ...]
     themed: dict[str, str]
-    states: dict[str, State]
+    state_colours: dict[str, str]
     units: dict[str, Unit]
+
+    @property
+    def states(self) -> dict[str, State]:
+        """How each state of a verdict is shown, the gravest last."""
+        return {state: self.state(state) for state in self.state_colours}
 
     def grafana(self, colour: str) -> str:
         """Return the colour in which Grafana draws a meaning."""
@@ -95,7 +101,7 @@ class Looks(Strict):
 
     def state(self, state: str) -> State:
         """Return how a state is shown; one that is not known, as it is written."""
-        return self.states.get(state, State(colour="unknown", text=state))
+        return State(colour=self.state_colours.get(state, "unknown"), text=words(state))
 
 
 @cache

@@ -43,7 +43,7 @@ def trends(client: ClickHouse, systems: Collection[str], until: str) -> Iterator
         status = _status(row["trend"], row["days_to_limit"])
         raises = status in ("warn", "fail")
         figure = row["answer"]
-        if status != "unknown":
+        if status in ("pass", "warn"):
             figure += f"; {row['level_pct']:.4g} % by the trend on {row['last_day']}"
         entity = f"{row['kind']} {row['instance']}".rstrip()
         judged = "rule", row["system"], NAME, entity, status, raises

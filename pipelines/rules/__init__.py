@@ -83,7 +83,7 @@ class Rule(Generic[P, I, S]):
     parameters : a frozen dataclass of numbers, each made by `parameter`.
     made : an interval, a NamedTuple: each field is a column of the dataset or of a replayed file, annotated with the
         reader of the column. Other columns are ignored.
-    states : every state that an entity may be shown in.
+    states : every state that an entity may be shown in, with words for people.
     start : state of an entity before its first interval, a NamedTuple.
     judge : (parameters, state, interval) to (next state, verdict).
     """
@@ -96,7 +96,7 @@ class Rule(Generic[P, I, S]):
     alarms: tuple[str, ...]
     parameters: type[P]
     made: type[I]
-    states: tuple[str, ...]
+    states: Mapping[str, str]
     start: S
     judge: Callable[[P, S, I], tuple[S, Verdict]]
 
@@ -132,6 +132,11 @@ def _tuples(value: Any, like: Any = ()) -> Any:
 def rules() -> dict[str, Rule[Any, Any, Any]]:
     modules = (importlib.import_module(f"{__name__}.{m.name}") for m in pkgutil.iter_modules(__path__))
     return {m.RULE.name: m.RULE for m in modules if hasattr(m, "RULE")}
+
+
+def words(state: str) -> str:
+    """Return a state in words; one that no rule has, as it is written."""
+    return next((rule.states[state] for rule in rules().values() if state in rule.states), state)
 
 
 def parameter(default: float, meaning: str, source: str) -> Any:

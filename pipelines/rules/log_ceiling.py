@@ -376,7 +376,14 @@ RULE = Rule(
     alarms=(CRITICAL,),
     parameters=Parameters,
     made=LogInterval,
-    states=tuple(str(signal) for signal in Signal),
+    states={
+        OK: "OK",
+        PATH_DEGRADED: "path degraded",
+        WARNING: "near its ceiling",
+        CRITICAL: "at its ceiling",
+        UNKNOWN: "not judged",
+        STALE: "no newer data",
+    },
     start=LogState(),
     judge=judge,
 )

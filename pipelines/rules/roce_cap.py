@@ -363,7 +363,14 @@ RULE = Rule(
     alarms=(CAPPED,),
     parameters=Parameters,
     made=LinkInterval,
-    states=tuple(str(signal) for signal in Signal),
+    states={
+        OK: "OK",
+        DEMAND_LIMITED: "limited by demand",
+        LIKELY: "probably capped",
+        SUSPECTED: "cap suspected",
+        CAPPED: "capped",
+        UNKNOWN: "not judged",
+    },
     start=LinkState(),
     judge=judge,
 )

@@ -500,7 +500,7 @@ def test_captures_with_system_names_show_the_cap_with_the_hmc_and_what_is_missin
         done = counterflow("look", files / system, "--system", system, "--keep", kept, "--json", home=tmp_path)
         assert done.returncode == 0, done.stderr
     found = [json.loads(line) for line in done.stdout.splitlines()]
-    assert not [one for one in found if "was CAPPED" in one["finding"]]
+    assert not [one for one in found if "was capped" in one["finding"]]
     assert [one["name"] for one in found if one["system"] == "NEIGHA"] == ["not_judged"]
     lacking = {one["finding"].rpartition(": ")[2] for one in found if one["name"] == "not_judged"}
     assert lacking == {"physical load, line rate and capacity unknown"}, "all that is missing, not the first of it"
@@ -510,7 +510,7 @@ def test_captures_with_system_names_show_the_cap_with_the_hmc_and_what_is_missin
     ]
     done = counterflow("look", files / "HMC", "--keep", kept, "--json", home=tmp_path)
     assert done.returncode == 0, done.stderr
-    capped = [one for one in map(json.loads, done.stdout.splitlines()) if "was CAPPED for 3 min" in one["finding"]]
+    capped = [one for one in map(json.loads, done.stdout.splitlines()) if "was capped for 3 min" in one["finding"]]
     assert {(one["system"], one["severity"]) for one in capped} == {("SRIOVA", "limit"), ("SRIOVB", "limit")}
 
 
@@ -567,7 +567,7 @@ def test_what_landed_of_the_line_is_not_asked_for_and_every_judged_link_is_in_th
     assert (distance["status"], distance["figure"]) == ("pass", "10 km, at most 10 km")
     timeline = counterflow("sql", "cap_timeline", "--on", kept, "--system", "SRIOVA", home=tmp_path).stdout
     assert {line.split("\t")[1] for line in timeline.splitlines()[1:]} == {"nrg"}, "its only link has the same states"
-    [at] = {one["at"] for one in found if one["system"] == "SRIOVA" and "was CAPPED" in one["finding"]}
+    [at] = {one["at"] for one in found if one["system"] == "SRIOVA" and "was capped" in one["finding"]}
     [since] = {line.split("\t")[3] for line in timeline.splitlines() if "\tCAPPED\tCAPPED\t" in line}
     assert at.startswith(since), "findings and timelines date a state by the begin of its first interval"
     headroom = counterflow("sql", "roce_headroom", "--on", kept, "--system", "SRIOVA", home=tmp_path).stdout

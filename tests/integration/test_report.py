@@ -126,7 +126,7 @@ def test_a_range_in_another_zone_has_the_findings_of_its_measurements(report: Ru
     assert (outcome.exit_code, outcome.stderr) == (0, "")
     text = text_of(tmp_path)
     assert "2026-05-04 08:00 to 2026-05-04 12:00 UTC" in text
-    assert "NRG1 was CAPPED for 120 min in 1 spell" in text
+    assert "NRG1 was capped for 120 min in 1 spell" in text
 
 
 def test_counts_include_what_a_long_list_leaves_out(stored: StackSettings) -> None:
