@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from counterflow.cli._reader import command_line, on_option, period, period_opti
 from counterflow.cli._table import console, table
 
 if TYPE_CHECKING:
-    from counterflow.analysis.whatif.log_path import LogPathFigure, LogRow, LogWindow
+    from counterflow.analysis.whatif.log_path import LogRow, LogWindow
 
 
 @click.command("log-path")
@@ -75,45 +74,16 @@ def _as_dict(window: LogWindow) -> dict[str, Any]:
 
 
 def _print(found: list[LogWindow]) -> None:
+    from counterflow.analysis.whatif.log_path_table import lines, remarks, sources, titled
+
     out = console()
     for window in found:
-        log = f"{window.system}, log of {window.subsystem} on {window.path or 'an unknown path'}"
-        out.print(f"{log}: {window.used} of {window.intervals} intervals have all inputs", markup=False)
-        if window.refused:
-            out.print(f"unknown, because {window.refused}", markup=False)
-        for change in dict.fromkeys(figure.change for figure in window.figures):
-            figures = [figure for figure in window.figures if figure.change == change]
+        out.print(titled(window), markup=False)
+        for change, source in sources(window).items():
             out.print()
-            out.print(table(list(_lines(window.path, figures)), f"{change} [{figures[0].source}]"))
-        for change, reason in window.beyond.items():
-            out.print(f"{change}: unknown, because {reason}", markup=False)
-        for remark in dict.fromkeys(map(_remark, window.figures)):
-            if remark:
-                out.print(remark, markup=False)
+            out.print(table(lines(window, change), f"{change} [{source}]"))
+        for remark in remarks(window):
+            out.print(remark, markup=False)
         out.print()
     if any(window.figures for window in found):
         out.print("back-test: error of the same prediction on printed runs, docs/studies/log-path-backtest.md")
-
-
-def _remark(figure: LogPathFigure) -> str | None:
-    if figure.reason:
-        return f"{figure.name}: unknown, because {figure.reason}"
-    return f"{figure.name}: {figure.note}" if figure.note else None
-
-
-def _lines(path: str | None, figures: list[LogPathFigure]) -> Iterator[dict[str, Any]]:
-    from counterflow.analysis.whatif.log_path_backtest import errors_pct
-
-    for figure in figures:
-        errors = errors_pct(path, figure.change, figure.name)
-        values = {name: getattr(figure, name) for name in ("measured", "low", "likely", "high")}
-        yield {
-            "figure": figure.name,
-            "unit": figure.unit,
-            **{name: _short(value) for name, value in values.items()},
-            "back-test": ", ".join(f"{error:+.0f} %" for error in errors) or "not tested",
-        }
-
-
-def _short(value: float | None) -> float | None:
-    return None if value is None else float(f"{value:.4g}")

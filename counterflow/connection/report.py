@@ -12,6 +12,7 @@ from counterflow.analysis.known import nothing_recorded
 from counterflow.analysis.studies.compare import Comparison, compare
 from counterflow.analysis.studies.pictured import side_by_side
 from counterflow.analysis.studies.stored import read_run
+from counterflow.analysis.whatif.log_path_table import predictions
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
 from counterflow.dashboards.report.collect import Report, collect
@@ -68,13 +69,16 @@ def of_period(
     found = findings(client, systems, f"{first:%F %T}", f"{last:%F %T}")
     if comparison:
         report = report._replace(comparison=side_by_side(comparison))
-    return written(report, found, folder, pictures=pictures)
+    return written(client, report, found, folder, pictures=pictures)
 
 
-def written(report: Report, found: Sequence[Finding], folder: Path, *, pictures: bool = False) -> Written:
-    """Write a report with its findings, those of the worst system first."""
+def written(
+    client: ClickHouse, report: Report, found: Sequence[Finding], folder: Path, *, pictures: bool = False
+) -> Written:
+    """Write a report with its findings, those of the worst system first, and what would lift the limits of logs."""
     by_system = worst_first(found)
-    whole = report._replace(findings=[one for of in by_system.values() for one in of])
+    predicted = predictions(client, report.systems, f"{report.begin:%F %T}", f"{report.end:%F %T}")
+    whole = report._replace(findings=[one for of in by_system.values() for one in of], predictions=[*predicted])
     page = write(whole, folder, pictures=pictures)
     return Written(page, whole.begin, whole.end, len(whole.drawn), whole.failed)
 

@@ -59,4 +59,4 @@ def report(client: ClickHouse, measured: Mapping[str, Measured], found: Sequence
     begin, end, records, _ = reduce(add, measured.values())
     collected = collect(client, begin, end, sorted(measured), chapters=shown)
     whole = collected._replace(systems=sorted(measured), vanished=(), records=records, notes=notes)
-    return written(whole, found, folder)
+    return written(client, whole, found, folder)

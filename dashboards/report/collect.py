@@ -116,6 +116,14 @@ class Section(NamedTuple):
     anchor: str = ""
 
 
+class Prediction(NamedTuple):
+    """What changes would do to one thing: a table for each change, by its title, and what limits them."""
+
+    of: str
+    tables: Sequence[tuple[str, ReportTable]]
+    remarks: Sequence[str]
+
+
 class _Placed(NamedTuple):
     """A board, the scope of its queries, and the description of its chapter."""
 
@@ -139,6 +147,7 @@ class Report(NamedTuple):
     measured, quality, sources : tables; `anomalies` counts all, those in rows that are left out too.
     records : rows of counters in the range, each once.
     comparison : labelled runs as pictures and tables: see `counterflow.dashboards.report.pairs`.
+    predictions : what changes would do to what was at a limit: see `counterflow.analysis.whatif`.
     notes : what a reader must know before all else.
     findings : what limited each system, the worst first, grouped by system: see `counterflow.analysis.findings`.
     busiest : the busiest system with its figures, as a sentence; empty where no processors were measured.
@@ -161,6 +170,7 @@ class Report(NamedTuple):
     anomalies: int
     sources: ReportTable
     comparison: DrawnComparison | None = None
+    predictions: Sequence[Prediction] = ()
     notes: Sequence[str] = ()
     findings: Sequence[Any] = ()
     busiest: str = ""

@@ -548,6 +548,27 @@ def test_another_path_of_the_log_is_predicted_from_recordings(tmp_path: Path) ->
     assert "unknown, because" not in counterflow("whatif", "log-path", "--on", kept, home=tmp_path).stdout
 
 
+def test_the_report_shows_what_would_lift_the_ceiling_of_a_log(tmp_path: Path) -> None:
+    """The story's log is at 214 MB/s from 08:04 to 08:12, the eighth minute included: 0.1333 h."""
+    counterflow("study", "simulate", "log-ceiling-story", "--out", tmp_path / "story", home=tmp_path)
+    named = (tmp_path / "story/SITE", tmp_path / "story/ZSTORY", "--system", "ZSTORY")
+    done = counterflow("look", *named, "--out", tmp_path, home=tmp_path)
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "report.html").read_text()
+    shown = page[page.index('<section id="whatif">') :].split("</section>")[0]
+    assert (
+        "ZSTORY, log of DBP1 on zhpf: 8 of 8 intervals have all inputs, from 2026-03-02 08:04 to 2026-03-02 08:12"
+        in shown
+    )
+    [_, *rows] = [re.findall("<td[^>]*>([^<]*)", row) for row in shown.split("<tr>")[1:]]
+    figures = {row[0]: row[2:6] for row in rows}
+    assert figures["elapsed_h"][0] == "0.1333"
+    measured, *_, high = map(float, figures["ceiling_mb_s"])
+    assert measured == pytest.approx(214, rel=0.01)
+    assert high == pytest.approx(594, rel=0.01)  # with zHyperLink, section 5.1
+    assert "newer processor: unknown, because the log is on z17 already" in shown
+
+
 def test_what_landed_of_the_line_is_not_asked_for_and_every_judged_link_is_in_the_timeline(tmp_path: Path) -> None:
     """The site file states 10 km, lshwres 100 Gb/s; 6 % of it is 6 Gb/s, of which 4.35 were used at most: 72.5 %."""
     counterflow("study", "simulate", "sriov-story", "--out", tmp_path / "story", home=tmp_path)
