@@ -101,6 +101,8 @@ def _rows() -> dict[str, list[dict[str, Any]]]:
             add("disk", 20, disk=f"DMP{unit}{path}", transfers=float(transfers), **of)
     for half in ("A", "B"):  # of a mirrored pair
         add("disk", 20, disk=f"DMP22{half}", device_type="disk", leaf=True, unit="22", asp="3")
+    for unit, pool in (("1", "1"), ("20", "2"), ("22", "3"), ("22#2", "3")):  # a listing of the same units
+        add("disk", 21, source="wrkdsksts", disk=unit, device_type="disk", leaf=True, unit=unit[:2], asp=pool)
     for jobs, value in (("TOTAL", 9.0), ("MAXIMUM", 10.0), ("ACTIVE", 4.0)):
         add("counter", 20, section="SYSTEM_STATUS", instance="", counter=f"{jobs}_JOBS_IN_SYSTEM", value=value)
     for group, peer in (("MIRROR_DATABASE", "10.0.0.2"), ("MIRROR_RESYNC", "10.0.0.2"), ("MIRROR_RESYNC", "10.0.1.2")):
@@ -152,7 +154,7 @@ def test_every_input_query_names_what_it_returns(run: Run, clickhouse: StackSett
             assert set(rows[0]) == {"system", *subject, *query.columns}
 
 
-def test_a_unit_with_several_paths_is_one_disk_and_a_mirrored_pair_two(run: Run, clickhouse: StackSettings) -> None:
+def test_a_unit_with_several_paths_is_one_disk_and_a_mirrored_pair_two_whoever_else_lists_them(run: Run, clickhouse: StackSettings) -> None:
     day = {"param_systems": "[]", "param_from": "2026-03-01 00:00:00", "param_to": "2026-03-02 00:00:00"}
     with ClickHouse(clickhouse.clickhouse_url, "reader", clickhouse.clickhouse_password("reader")) as client:
         found = measured(client, day)[NAME]

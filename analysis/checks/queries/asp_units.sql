@@ -7,7 +7,8 @@
 -- largest_disk_mb: Capacity of the largest unit, MB; `disk.capacity_mb`.
 /* Both halves of a mirrored pair have one unit number: only a unit that Collection Services or SYSDISKSTAT calls a
 multipath unit is one disk with several rows. A row that is no leaf repeats another, so the use of its path is unknown.
-QAPMDISK writes 0038 where SYSDISKSTAT writes 38. */
+QAPMDISK writes 0038 where SYSDISKSTAT writes 38. WRKDSKSTS names the same units otherwise, so it counts only where it
+is alone. */
 WITH rows_of_disks AS (
   SELECT
     system,
@@ -17,7 +18,9 @@ WITH rows_of_disks AS (
     max(device_type = 'path' AND source = 'ibmi_tables') AS is_path,
     min(leaf) AS counts,
     sum(transfers) AS moved,
-    argMax(capacity_mb, ts) AS size_mb
+    argMax(capacity_mb, ts) AS size_mb,
+    min(source) AS of_source,
+    min(of_source) OVER (PARTITION BY system, asp) AS chosen
   FROM counterflow.disk AS d FINAL
   WHERE asp IS NOT NULL AND asp != '0' AND source IN ('ibmi_tables', 'wrkdsksts')
     AND ts >= {from:DateTime64(3)} AND ts < {to:DateTime64(3)}
@@ -37,6 +40,7 @@ units AS (
     min(size_mb) AS least_mb,
     max(size_mb) AS most_mb
   FROM rows_of_disks
+  WHERE of_source = chosen
   GROUP BY system, asp, unit
 )
 SELECT
