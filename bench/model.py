@@ -105,7 +105,7 @@ def table(fleets: tuple[int, ...] = FLEETS) -> str:
         ("rows/s", [f"{p.rows_s:,.0f}" for p in plans]),
         ("partitions of a busy topic", [f"{p.partitions:,}" for p in plans]),
         ("TaskManagers of 2 cores, all jobs", [f"{p.task_managers:,}" for p in plans]),
-        ("state of all jobs on their disks, GB", [f"{p.state_gb:,.2f}" for p in plans]),
+        ("state of all jobs on their disks, MB", [f"{1000 * p.state_gb:,.1f}" for p in plans]),
         ("cores of landers, brokers and ClickHouse, for landing", [f"{p.landing_cores:,}" for p in plans]),
         ("ClickHouse, 400 days, two copies, TB", [f"{p.clickhouse_tb:,.2f}" for p in plans]),
         ("Kafka, 7 days, three copies, not compressed, TB", [f"{p.kafka_tb:,.2f}" for p in plans]),
