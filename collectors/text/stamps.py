@@ -29,11 +29,6 @@ _MONTHS_ELSEWHERE = {
 """Months of recorders that speak German, French, Spanish, Italian, Portuguese, Dutch, Swedish, Danish or Norwegian,
 without accents, where they differ from English. JUI is not among them: it is June or July."""
 
-_TIME = re.compile(r"\s*(\d{1,2}):(\d\d)[:.](\d\d)\s*(?:([AaPp])\.?[Mm]\.?\s*)?")  # Linux: 01:41.17 in AAA,time
-_DATE = re.compile(r"\s*(\d{1,2})-([^\s\d,;-]{3,8})-(\d{4}|\d\d)\s*")
-_PC = {0x84: "a", 0x8E: "A", 0x82: "e", 0x90: "E", 0x96: "u", 0xEA: "U"}
-"""Accented letters of months in code page 850, as Latin-1 reads them; 0xEA is its U with a circumflex."""
-
 _TIMESTAMP = re.compile(r"(\d{4})-(\d\d)-(\d\d)[-T ](\d\d)[.:](\d\d)(?:[.:](\d\d)(?:[.,](\d{1,6})\d*)?)?")
 
 _HOUR = 3600.0
@@ -48,32 +43,12 @@ def unix_time(seconds: float) -> datetime | None:
         return None
 
 
-def local_time(time: str, date: str) -> datetime | None:
-    """Return the local time that AAA,time and AAA,date or a ZZZZ line state, or None where they are malformed."""
-    t, d = _TIME.fullmatch(time), _DATE.fullmatch(date)
-    if t is None or d is None or (of_year := month(d[2])) is None:
-        return None
-    hour, year = int(t[1]), int(d[3])
-    if t[4]:
-        if not 1 <= hour <= 12:
-            return None
-        hour = hour % 12 + 12 * (t[4] in "Pp")
-    if len(d[3]) == 2:
-        year += 1900 if year >= 70 else 2000
-    if not 1990 <= year < 2300:  # before the recorder, or beyond what a record holds
-        return None
-    try:
-        return datetime(year, of_year, int(d[1]), hour, int(t[2]), int(t[3]))  # noqa: DTZ001 - local by design
-    except ValueError:
-        return None
-
-
 def month(name: str) -> int | None:
     """Return the number of a month in the languages that recorders speak, None where it is in none, or in two."""
     name = name.rstrip(".").upper()
     if name in _MONTHS:
         return _MONTHS.index(name) + 1
-    plain = unicodedata.normalize("NFKD", name.translate(_PC)).encode("ascii", "ignore").decode().upper()
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().upper()
     return _MONTHS.index(plain) + 1 if plain in _MONTHS else _MONTHS_ELSEWHERE.get(plain)
 
 

@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from counterflow.collectors.text.stamps import SnapshotInterval, interval, local_time
+from counterflow.collectors.formats.nmon.headers import local_time
+from counterflow.collectors.text.stamps import SnapshotInterval, interval
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,13 @@ from typing import Any, NamedTuple
 
 from counterflow.collectors.formats.nmon import semantics
 from counterflow.collectors.text import device_names as topology
-from counterflow.collectors.text import stamps
+from counterflow.collectors.text.dates import readings
 
 _CONTINUED = re.compile(r"([A-Z]+)\d+")
 _ENGINE = re.compile(r"(CPU|PCPU|SCPU)(\d+)")
 _UTILISATION = re.compile(r"CPUUTIL(\d+)")
+_PC = {0x84: "a", 0x8E: "A", 0x82: "e", 0x90: "E", 0x96: "u", 0xEA: "U"}
+"""Accented letters of months in code page 850, as Latin-1 reads them; 0xEA is its U with a circumflex."""
 
 
 class Cell(NamedTuple):
@@ -94,6 +96,12 @@ class Devices(NamedTuple):
     distinct: bool
 
 
+def local_time(time: str, date: str) -> datetime | None:
+    """Return the local time that AAA,time and AAA,date or a ZZZZ line state, or None where they are malformed."""
+    found = {*readings(f"{date.strip()} {time.strip()}".translate(_PC)).values()}
+    return found.pop() if len(found) == 1 else None
+
+
 @dataclass(slots=True)
 class Facts:
     """The AAA lines of one run of a recorder, each key with its first value."""
@@ -140,7 +148,7 @@ class Facts:
 
     def start(self) -> datetime | None:
         """Return the local time at which the recorder started."""
-        return stamps.local_time(self.values.get("time", ""), self.values.get("date", ""))
+        return local_time(self.values.get("time", ""), self.values.get("date", ""))
 
     def boot_id(self) -> str | None:
         """Return the name of this run of the recorder: host and local start."""

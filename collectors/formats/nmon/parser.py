@@ -10,7 +10,7 @@ from typing import Any
 
 from counterflow.collectors.formats.nmon.account import SECTION, Account
 from counterflow.collectors.formats.nmon.clock import LINUX_FIRST_S, Clock
-from counterflow.collectors.formats.nmon.headers import Facts, Headers, pack, unpack
+from counterflow.collectors.formats.nmon.headers import Facts, Headers, local_time, pack, unpack
 from counterflow.collectors.formats.nmon.reader import Reader, is_numeric, names, pair
 from counterflow.collectors.formats.nmon.rows import Plans
 from counterflow.collectors.formats.nmon.snapshot import ConfigItem, Run, Snapshot
@@ -23,7 +23,7 @@ from counterflow.collectors.text.lines import Line
 from counterflow.collectors.text.periods import gap
 
 TAG = re.compile(rb"T\d{4,16}")
-_STAMP_TAIL = re.compile(rb"(.*?),?(\d\d:\d\d:\d\d(?: ?[AaPp][Mm])?),(\d{1,2}-[^\s\d,;-]{3,8}-\d{2,4})\s*")
+_STAMP_TAIL = re.compile(rb".*\d\d:\d\d:\d\d(?: ?[AaPp][Mm])?,\d{1,2}-[^\s\d,;-]{3,8}-\d{2,4}\s*")
 _TRAILERS = (b"AVM-IN-MB", b"NO-PBUF-COUNT", b"NO-PSBUF-COUNT", b"NO-JFS2-FSBUF-COUNT")
 _AAA_TABLES = ("x86", "ARM", "POWER")
 _OF_A_HEADER = ("command", "version", "build", "AIX", "VIOS", "OS", "host", "user", "runname", "interval", "snapshots")
@@ -45,15 +45,6 @@ class Unstamped:
     number: int
     tag: bytes
     lines: list[Line] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class CutStamp:
-    """The end of a line that may have been a ZZZZ line; the row after it decides."""
-
-    line: Line
-    head: bytes
-    local: datetime
 
 
 class Parser:
@@ -78,7 +69,6 @@ class Parser:
         self._opened_by: Line | None = None
         self._repeating: bytes | None = None
         self._unstamped: list[Unstamped] = []
-        self._cut: CutStamp | None = None
         self._packed = ""
         self._packed_version: tuple[Headers, int, int] | None = None
         self._show(Snapshot(0, "", None, None))
@@ -108,12 +98,6 @@ class Parser:
             if layout is not None:
                 self._reader.numeric(line, fields[0], layout, fields[2])  # nearly every line
                 return
-        cut = self._cut
-        self._take(line)
-        if cut is not None and self._cut is cut:  # it was not the stamp of this line
-            self._drop_cut()
-
-    def _take(self, line: Line) -> None:
         data = line.data
         section, _, rest = data.partition(b",")
         tag, _, fields = rest.partition(b",")
@@ -171,7 +155,6 @@ class Parser:
             self._account.reject(place, Reason.CUT_FILE, detail, "all", section="AAA")
 
     def _end(self, end: int, number: int) -> None:
-        self._drop_cut()
         self._refuse_unstamped()
         if self._snapshot.number == 0 and self._snapshot.config and self._in_aaa:
             self._begin()
@@ -257,7 +240,6 @@ class Parser:
             self._snapshot.instant, _ = stamps.to_utc(start, self._zone, None)
 
     def _restart(self, line: Line) -> None:
-        self._drop_cut()
         self._refuse_unstamped()
         if self._in_aaa or (self._snapshot.number or self._clock.number) == 0:
             self._no_data(line._replace(data=b""))
@@ -300,12 +282,12 @@ class Parser:
             self._account.reject(line, Reason.STAMP_INVALID, "a ZZZZ line without a snapshot number", section="ZZZZ")
             return
         time, date = [*text(when).split(",", 2), ""][:2]
-        local = stamps.local_time(time, date) if date else self._undated(line, time)
+        local = local_time(time, date) if date else self._undated(line, time)
         if local is None:
             self._account.reject(line, Reason.STAMP_INVALID, f"`{text(when)[:60]}` is no time and date", section="ZZZZ")
             return
-        self._drop_cut()
-        if int(tag[1:]) == self._snapshot.number and self._seconds_apart(local) == 0:
+        is_open = int(tag[1:]) == self._snapshot.number
+        if is_open and stamps.to_utc(local, self._zone, None)[0] == self._snapshot.instant:
             self._account.reject(line, Reason.DUPLICATE_ROW, "the stamp is repeated", section="ZZZZ")
             return
         self._open(line, tag, local)
@@ -315,19 +297,13 @@ class Parser:
         before = None if self._in_aaa else self._snapshot.instant or self._clock.instant
         last = before.astimezone(self._zone).replace(tzinfo=None) if before else self._facts.start()
         if last is None:
-            return stamps.local_time(time, self._facts.values.get("date", ""))
-        if (found := stamps.local_time(time, "01-JAN-2000")) is None:
+            return local_time(time, self._facts.values.get("date", ""))
+        if (found := local_time(time, "01-JAN-2000")) is None:
             return None
         detail = "no date: this stamp, and each such after it, is of the day of the one before it, or the next"
         self._account.once("undated", line, Reason.INFERRED, detail)
         local = datetime.combine(last, found.time())
         return local + timedelta(days=1) if last - local > _HALF_A_DAY else local
-
-    def _seconds_apart(self, local: datetime) -> float | None:
-        if self._snapshot.instant is None:
-            return None
-        instant, _ = stamps.to_utc(local, self._zone, None)
-        return (instant - self._snapshot.instant).total_seconds()
 
     def _open(self, line: Line, tag: bytes, local: datetime) -> None:
         self._begin()
@@ -424,8 +400,6 @@ class Parser:
             self._begin()
             if self._refused:
                 return False
-            if self._reopen_by_cut_stamp(tag, number):
-                return True
             if not self._unstamped:
                 self._finish_snapshot(line)
             self._unstamped.append(Unstamped(number, tag, [line]))
@@ -438,34 +412,6 @@ class Parser:
         else:
             self._account.reject(line, Reason.LATE_ROW, f"{tag.decode()} is not the open snapshot", snapshot=tag)
         return False
-
-    def _reopen_by_cut_stamp(self, tag: bytes, number: int) -> bool:
-        """Begin the snapshot from the rest of its ZZZZ line, where it certainly is one, and return whether it is."""
-        cut, self._cut = self._cut, None
-        if cut is None:
-            return False
-        before = self._snapshot if self._snapshot.number else None
-        last, instant_before = (before.number, before.instant) if before else (self._clock.number, self._clock.instant)
-        nominal = self._facts.seconds
-        if (b"ZZZZ," + tag).endswith(cut.head) and instant_before is not None and nominal is not None:
-            instant, _ = stamps.to_utc(cut.local, self._zone, instant_before)
-            expected = nominal * (number - last)
-            if (
-                abs((instant - instant_before).total_seconds() - expected) <= max(nominal / 2, 2.0)
-                and not self._unstamped
-            ):
-                self._finish_snapshot(cut.line)
-                self._start(cut.line, tag, instant)
-                detail = f"the ZZZZ line of {tag.decode()} lost its beginning; its time is whole and fits the interval"
-                self._account.reject(cut.line, Reason.STAMP_MISSING, detail, "all", section="ZZZZ")
-                return True
-        self._account.reject(cut.line, Reason.LOST_TAG, "a stamp without its snapshot")
-        return False
-
-    def _drop_cut(self) -> None:
-        if self._cut is not None:
-            line, self._cut = self._cut.line, None
-            self._account.reject(line, Reason.LOST_TAG, "a stamp without its snapshot")
 
     def _place_lost(self, line: Line, number: int, instant: datetime) -> None:
         """Give the waiting snapshots stamps between those of their neighbours, or refuse them."""
@@ -503,13 +449,9 @@ class Parser:
 
     def _header(self, line: Line, section: bytes, title: bytes, rest: bytes) -> None:
         data = line.data
-        if match := _STAMP_TAIL.fullmatch(data):
-            local = stamps.local_time(text(match[2]), text(match[3]))
-            if local is not None:
-                self._drop_cut()
-                self._cut = CutStamp(line, match[1], local)
-                self._reader.layouts.clear()  # the next line is looked at closely
-                return
+        if _STAMP_TAIL.fullmatch(data):
+            self._account.reject(line, Reason.LOST_TAG, "a stamp without its snapshot")
+            return
         if is_numeric(data):
             self._account.reject(line, Reason.LOST_TAG, "numbers without section and snapshot", section=None)
             return

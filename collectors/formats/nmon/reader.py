@@ -66,7 +66,10 @@ class Reader:
         elif SECTION.fullmatch(section) is None:
             self._account.reject(line, Reason.UNKNOWN_LINE, "not a section of an nmon recording", section=None)
         else:
-            self._account.reject(line, Reason.NO_HEADER, f"{name} has no header that names its columns")
+            self._no_header(line, name)
+
+    def _no_header(self, line: Line, section: str) -> None:
+        self._account.reject(line, Reason.NO_HEADER, f"{section} has no header that names its columns")
 
     def _stamped_header(self, section: str, columns: list[str]) -> None:
         """Take a header that an old recorder wrote behind its first stamp, with the snapshot in it."""
@@ -179,7 +182,7 @@ class Reader:
             name = f"CPUUTIL{int(digits) + self.shifted:0{len(digits)}d}"
             layout = self.headers.layout(name)
             if layout is None:
-                self._account.reject(line, Reason.NO_HEADER, f"{name} has no header that names its columns")
+                self._no_header(line, name)
             else:
                 self.numeric(line, name.encode(), layout, fields)
 
@@ -190,7 +193,7 @@ class Reader:
         if layout is None:
             header = self.headers.table.get("TOP")
             if header is None or "Command" not in header.names:
-                self._account.reject(line, Reason.NO_HEADER, "TOP has no header that names its columns")
+                self._no_header(line, "TOP")
                 return
             layout = self._processes = process_layout(header.names, self.headers.system)
         # the fields around the command hold no commas, so the command may
@@ -226,7 +229,7 @@ class Reader:
         columns = self._columns("UARG")
         parts = [text(part).strip() for part in fields.split(b",", max(len(columns) - 1, 0))]
         if "PID" not in columns or len(parts) != len(columns):
-            self._misfit(line, len(parts), len(columns))
+            self._misfit(line, "UARG", len(parts), len(columns))
             return
         pid = parts[columns.index("PID")]
         pid = str(int(pid)) if pid.isdecimal() else pid
@@ -240,7 +243,7 @@ class Reader:
         columns = self._columns("SUMMARY")[:-1]
         *numbers, command = fields.split(b",", len(columns))
         if not columns or len(numbers) != len(columns):
-            self._misfit(line, len(numbers), len(columns))
+            self._misfit(line, "SUMMARY", len(numbers), len(columns))
             return
         for name, part in zip(columns, numbers, strict=True):
             number, problem = number_of(part, unsupported=False, signed=True)
@@ -253,9 +256,11 @@ class Reader:
         header = self.headers.table.get(section)
         return header.names if header else ()
 
-    def _misfit(self, line: Line, found: int, expected: int) -> None:
-        reason = Reason.FIELD_COUNT if expected else Reason.NO_HEADER
-        self._account.reject(line, reason, f"{found} values for {expected} columns")
+    def _misfit(self, line: Line, section: str, found: int, expected: int) -> None:
+        if expected:
+            self._account.reject(line, Reason.FIELD_COUNT, f"{found} values for {expected} columns")
+        else:
+            self._no_header(line, section)
 
 
 # the fields of a line, which are bytes until their meaning is known
