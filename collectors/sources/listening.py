@@ -24,10 +24,12 @@ from typing import NamedTuple
 
 import structlog
 
-from counterflow.collectors.formats.njmon.influx import is_nimon
-from counterflow.collectors.formats.njmon.scan import MAX_SAMPLE, is_njmon, pieces
+from counterflow.collectors.formats.njmon import DOCUMENTS
+from counterflow.collectors.formats.njmon.influx import MAX_SAMPLE, is_nimon
+from counterflow.collectors.records import Position
 from counterflow.collectors.sources.polling.batch import Batch, Cursor, Stream
 from counterflow.collectors.sources.polling.session import ErrorKind, SessionError
+from counterflow.collectors.text.documents import read_documents
 
 log = structlog.get_logger()
 
@@ -166,25 +168,20 @@ class _Connection(socketserver.StreamRequestHandler):
     def _sent(self, data: bytes, peer: str) -> None:
         began = False
         while data:
-            stream = BytesIO(data)
-            for piece in pieces(stream, complete=False):
-                if piece.kind == "sample":
+            end = 0
+            for part in read_documents(BytesIO(data), Position(0, 1), DOCUMENTS, complete=False):
+                end = part.end
+                if DOCUMENTS.start.match(part.text):
                     began = True
-                    if not self.server.keep(Received(piece.text, peer, datetime.now(UTC))):
+                    if not self.server.keep(Received(part.text, peer, datetime.now(UTC))):
                         return
-                elif piece.last:
-                    data = piece.text
-                    break
-                elif piece.kind != "between":
-                    log.warning("a sample is refused", peer=peer, why=piece.kind, bytes=len(piece.text))
-            else:
-                data = b""
+            data = data[end:]
             if len(data) > (MAX_SAMPLE if began else MAX_SAMPLE + _GREETING):
                 log.warning("no sample of njmon within 16 MiB, the connection is closed", peer=peer)
                 return
             more = self.connection.recv(_BLOCK)
             if not more:
-                if is_njmon(data):
+                if DOCUMENTS.start.match(data):
                     log.warning("the connection ended within a sample", peer=peer, bytes=len(data))
                 return
             data += more

@@ -13,7 +13,6 @@ from dataclasses import asdict
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from counterflow.collectors.records import Context, Item, Position, Reason, Reject, Unusable, placed
-from counterflow.collectors.text.lines import BOM
 from counterflow.collectors.text.trees import encodable
 
 MAX_DOCUMENT = 64 * 2**20
@@ -23,6 +22,7 @@ LONGEST_START = 320
 
 _CHUNK = 2**20
 _WHITE = b" \t\r\n"
+_BLANK = re.compile(rb"(?:[ \t\r\n]+|\xef\xbb\xbf)+")
 _DECODER = json.JSONDecoder()
 _NOT_UTF_8 = re.compile("[\udc80-\udcff]")
 """Bytes, as `surrogateescape` decodes them: one character each."""
@@ -31,7 +31,7 @@ M = TypeVar("M")
 
 
 class Documents(NamedTuple):
-    """The beginning of a document, an example of it for people, and the bytes besides white space between two.
+    """The beginning of a document, an example of it for people, and what stands between two.
 
     `decode` returns the document that a text begins with and where it ends, or raises ValueError; `language` names it.
     `repair` returns the same of a document that `decode` refuses, and what was repaired; or it raises ValueError with
@@ -40,14 +40,14 @@ class Documents(NamedTuple):
 
     start: re.Pattern[bytes]
     example: str
-    between: bytes = b""
+    between: re.Pattern[bytes] = _BLANK
     decode: Callable[[str], tuple[Any, int]] = _DECODER.raw_decode
     language: str = "JSON"
     repair: Callable[[str], tuple[Any, int, str]] | None = None
 
 
 class DocumentPart(NamedTuple):
-    """A document (`tree`), or the reject of one, or neither where only bytes between two documents were read.
+    """A document (`tree`), or the reject of one, or neither of what stands between two documents.
 
     A document that is read in part has both.
     `text` begins at `line` and `offset`; the next part begins at `end_line` and `end`.
@@ -66,24 +66,19 @@ def read_documents(
     stream: BinaryIO, position: Position, documents: Documents, *, complete: bool
 ) -> Iterator[DocumentPart]:
     """Yield the parts of the data from `position` on, without a gap; an end that may still be written is left."""
-    blank = _WHITE + BOM + documents.between
     line = max(1, position.line)
     for piece in _pieces(stream, position.byte_offset, documents.start):
         data, offset = piece.text, piece.start
-        while rest := data.lstrip(blank):
-            line += data[: len(data) - len(rest)].count(b"\n")
-            offset += len(data) - len(rest)
-            text, tree, reject = _first(rest.rstrip(_WHITE), piece, documents)
+        is_open = piece.last and not complete
+        while data:
+            text, tree, reject = _first(data, piece, documents, is_open=is_open)
+            if not text or (is_open and tree is None and reject is not None):
+                return
             if reject is not None:
-                if tree is None and piece.last and not complete:
-                    return
                 reject.line, reject.byte_offset, reject.raw = line, offset, b"" if reject.kept == "all" else text
             end, end_line = offset + len(text), line + text.count(b"\n")
             yield DocumentPart(line, offset, end_line, end, text, tree, reject)
-            data, offset, line = rest[len(text) :], end, end_line
-        if data:
-            line += data.count(b"\n")
-            yield DocumentPart(line, offset, line, offset + len(data))
+            data, offset, line = data[len(text) :], end, end_line
 
 
 def read_items(
@@ -93,11 +88,12 @@ def read_items(
     documents: Documents,
     memory: Callable[..., M],
     items: Callable[[Any, M, Context], Iterator[Item]],
+    between: Callable[[bytes, M], None] = lambda text, memory: None,
 ) -> Iterator[Item]:
     """Yield the items of every document; one that is damaged or refused becomes a reject, and the next is read.
 
     `items` yields those of one document. `memory` is the dataclass of JSON values that is kept from one document to the
-    next.
+    next. `between` is told what stands between two documents.
     """
     position = position or Position(0, 1)
     kept, end = memory(**position.state), position.byte_offset
@@ -110,6 +106,8 @@ def read_items(
                     yield placed(item, part.line, part.offset)
             except Unusable as error:
                 yield Reject(error.reason, str(error), "none", part.line, part.offset, raw=part.text)
+        elif part.reject is None:
+            between(part.text, kept)
         end = part.end
         yield Position(end, part.end_line, asdict(kept))  # type: ignore[call-overload]
     if context.complete and end == 0:
@@ -125,12 +123,19 @@ class _Piece(NamedTuple):
     whole: bool = True
 
 
-def _first(data: bytes, piece: _Piece, documents: Documents) -> tuple[bytes, Any, Reject | None]:
-    """Return the bytes and the tree of the document that `data` begins with, or all of the bytes; and the reject."""
+def _first(data: bytes, piece: _Piece, documents: Documents, *, is_open: bool) -> tuple[bytes, Any, Reject | None]:
+    """Return the bytes and the tree of the document that `data` begins with, or all of the bytes; and the reject.
+
+    Of what stands between two documents, only the bytes. Where `is_open`, a brace may begin one that is still written.
+    """
+    is_document = documents.start.match(data)
+    if not is_document and (between := documents.between.match(data)):
+        return between[0].partition(b"{")[0] if is_open else between[0], None, None
+    data = data.rstrip(_WHITE)
     if not piece.whole:
         detail = f"the document is longer than {MAX_DOCUMENT} bytes"
         return data, None, Reject(Reason.LINE_TOO_LONG, detail, "none")
-    if not documents.start.match(data):
+    if not is_document:
         return data, None, Reject(Reason.UNKNOWN_LINE, f"expected a document, `{documents.example}`", "none")
     try:
         written = readable = data.decode()

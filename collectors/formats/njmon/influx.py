@@ -13,9 +13,11 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any, BinaryIO, NamedTuple
 
-from counterflow.collectors.formats.njmon.scan import MAX_SAMPLE
 from counterflow.collectors.records import Reason
 from counterflow.collectors.text.lines import Line, read_lines
+
+MAX_SAMPLE = 16 * 2**20
+"""Longest accepted sample in bytes; a system with thousands of processes and disks needs 3 MB."""
 
 _HEAD = re.compile(
     rb"\s{0,64}(?:timestamp|identity|cpu_total|cpu_util|stat_counters|os_release|proc_meminfo),(?:[^\s\"]+,)?host(?:name)?="

@@ -6,14 +6,14 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime
 from typing import Any
 
 from counterflow.collectors.formats.njmon import semantics as key
 from counterflow.collectors.formats.njmon.figures import columns_of, measured
 from counterflow.collectors.formats.njmon.times import restored, taken
 from counterflow.collectors.formats.njmon.tree import Leaf, Tree, is_config, leaves_of, sections_of
-from counterflow.collectors.records import Fields, Item, Reason, Record, Reject, Table, Unusable
+from counterflow.collectors.records import Context, Fields, Item, Reason, Record, Reject, Table, Unusable
 from counterflow.collectors.text.configured_name import kept_apart, name_of
 from counterflow.collectors.text.refused import RefusedFigures
 from counterflow.collectors.text.stamps import iso
@@ -50,7 +50,7 @@ class Preceding:
     config: dict[str, str] = field(default_factory=dict)
 
 
-def items(tree: Tree, state: NjmonState, zone: tzinfo, system: str | None) -> Iterator[Item]:
+def items(tree: Tree, state: NjmonState, context: Context) -> Iterator[Item]:
     """Yield the records and rejects of a sample; `state` comes from the sample before and is updated.
 
     Raises
@@ -68,16 +68,16 @@ def items(tree: Tree, state: NjmonState, zone: tzinfo, system: str | None) -> It
     is_first = clock.ts is None
     booted = number(mapping(tree.get("stat_counters")).get("btime"))
     is_boot = booted is not None and last.booted is not None and abs(booted - last.booted) > _REBOOT_S
-    at = taken(tree, clock, zone, is_boot=is_boot)
+    at = taken(tree, clock, context.zone, is_boot=is_boot)
     ts = at.instant
     state.named = state.named or host
-    name = name_of(host, state.named, system)
+    name = name_of(host, state.named, context.system)
     if name is None:
         raise Unusable(Reason.BAD_HEADER, "expected identity.hostname, which names the system")
 
     notes: list[Reject] = []
     refused = RefusedFigures()
-    if is_first and (note := kept_apart(host, state.named, system)):
+    if is_first and (note := kept_apart(host, state.named, context.system)):
         note.ts = iso(ts)
         notes.append(note)
     notes += [_note(reason, detail, name, ts) for reason, detail in at.notes]

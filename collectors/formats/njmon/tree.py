@@ -8,8 +8,7 @@ from collections import Counter
 from typing import Any
 
 from counterflow.collectors.formats.njmon import semantics as key
-from counterflow.collectors.records import Reason, Unusable
-from counterflow.collectors.text.trees import encodable, mapping
+from counterflow.collectors.text.trees import mapping
 
 Tree = dict[str, Any]
 Leaf = tuple[str, str, Any]
@@ -20,39 +19,24 @@ ENGINE = re.compile(r"cpu(\d+)")
 _NOT_FINITE = re.compile(r"(?<=:)(\s*)-?(?:nan|inf)(?=\s*[,}])", re.IGNORECASE)
 
 
-def decode(text: bytes) -> tuple[Tree, dict[Reason, str]]:
-    """Return the sample, and the repairs to it by reason.
-
-    A repeated key, as the recorder writes it for two mounts of a device or two processes of a command, is kept as
-    `key#2`. `nan` and `inf`, as C prints a quotient of zeros, are read as null.
+def repaired(text: str) -> tuple[Tree, int, str]:
+    """Return a sample with null for `nan` and `inf`, as C prints a quotient of zeros, where it ends, and the repair.
 
     Raises
     ------
-    Unusable : it is not JSON.
+    ValueError : it is not JSON even so.
     """
-    repairs: dict[Reason, str] = {}
+    written, count = _NOT_FINITE.subn(r"\1null", text)
     try:
-        written = text.decode()
-    except UnicodeDecodeError as error:
-        written = text.decode(errors="replace")
-        repairs[Reason.WRONG_ENCODING] = f"expected UTF-8, replaced what is not: {error}"
-    try:
-        try:
-            return _loads(written), repairs
-        except json.JSONDecodeError:
-            written, count = _NOT_FINITE.subn(r"\1null", written)
-            repairs[Reason.NOT_A_NUMBER] = f"{count} fields are nan or inf, read as null"
-            return _loads(written), repairs
-    except (ValueError, RecursionError) as error:
-        raise Unusable(Reason.UNKNOWN_LINE, f"the sample is not JSON: {error}") from None
-
-
-def _loads(text: str) -> Tree:
-    tree: Tree = encodable(json.loads(text, object_pairs_hook=_pairs), text)
-    return tree
+        tree, end = DECODER.raw_decode(written)
+    except (ValueError, RecursionError):
+        detail = "the recorder was killed within it, or wrote a text whose quotes are not escaped"
+        raise ValueError(detail) from None
+    return tree, end - (len(written) - len(text)), f"{count} fields are nan or inf, read as null"
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> Tree:
+    """Return an object; a key that is repeated, as for two mounts of a device, is kept as `key#2`."""
     tree = dict(pairs)
     if len(tree) == len(pairs):
         return tree
@@ -62,6 +46,9 @@ def _pairs(pairs: list[tuple[str, Any]]) -> Tree:
         times[name] += 1
         tree[name if times[name] == 1 else f"{name}#{times[name]}"] = value
     return tree
+
+
+DECODER = json.JSONDecoder(object_pairs_hook=_pairs)
 
 
 def sections_of(tree: Tree) -> Tree:

@@ -92,11 +92,11 @@ class Parser:
     def feed(self, line: Line) -> None:
         if self._refused:
             return
-        fields = line.data.split(b",", 2)
-        if len(fields) == 3 and fields[1] == self._tag and line.fault is None:
-            layout = self._reader.layouts.get(fields[0])
+        parts = line.data.split(b",", 2)
+        if len(parts) == 3 and parts[1] == self._tag and line.fault is None:
+            layout = self._reader.layouts.get(parts[0])
             if layout is not None:
-                self._reader.numeric(line, fields[0], layout, fields[2])  # nearly every line
+                self._reader.numeric(line, parts[0], layout, parts[2])  # nearly every line
                 return
         data = line.data
         section, _, rest = data.partition(b",")

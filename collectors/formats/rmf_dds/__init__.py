@@ -23,7 +23,7 @@ _KEYS = (
 _DOCUMENTS = Documents(
     re.compile(rb'\{\s{0,64}"(?:(?:' + _KEYS + rb')"\s{0,64}:|message"\s{0,64}:\s{0,64}\[)'),
     '{"report": …}',
-    between=b"[],",
+    between=re.compile(rb"[\s\[\],\xef\xbb\xbf]+"),
 )
 _BEHIND = rb"(?<!\?>)(?<!\?>\n)(?<!\?>\r\n)(?<!\?> )"  # what follows a declaration belongs to it
 _XML = Documents(re.compile(_BEHIND + rb"<(?:\?xml|ddsml)\b"), "<ddsml> … </ddsml>", decode=decode, language="XML")
