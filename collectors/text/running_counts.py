@@ -7,11 +7,11 @@ from datetime import datetime
 from typing import NamedTuple, TypedDict
 
 from counterflow.collectors.records import Fields, Reason, Unusable
+from counterflow.collectors.text.periods import remembered
 from counterflow.collectors.text.stamps import iso
 
 GAP = 2.0
 """Samples that are further apart than this many usual intervals have one missing between them."""
-_USUAL_OF = 2
 
 
 class Sample(TypedDict):
@@ -59,7 +59,7 @@ def beside(before: Sample | None, instant: datetime, counts: Mapping[str, float]
     if apart_s < 0:
         raise Unusable(Reason.LATE_ROW, f"the sample before is of {before['ts']}: sort by time")
     usual_s = min(before["apart_s"], default=apart_s)
-    sample = Sample(ts=ts, counts=dict(counts), apart_s=[*before["apart_s"], apart_s][-_USUAL_OF:])
+    sample = Sample(ts=ts, counts=dict(counts), apart_s=remembered(apart_s, before["apart_s"]))
     previous = {f"prev_{name}": value for name, value in before["counts"].items() if name in counts}
     fields: Fields = {"interval_s": apart_s, "prev_ts": before["ts"], **previous}
     fallen = [name for name, value in counts.items() if value < before["counts"].get(name, value)]

@@ -7,7 +7,6 @@ index of its rows, snapshot by snapshot, and yields the records of the file it w
 
 from __future__ import annotations
 
-import os
 import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator
@@ -40,16 +39,9 @@ class Nmon:
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
         """Return the records of each snapshot when it is whole, its manifest rows, and a position to resume at."""
-        if position is None and not read_head(stream):
-            return iter(_empty(stream, context))
+        if position is None and not read_head(stream, 1):
+            return iter([Reject(Reason.EMPTY_FILE, "the file is empty", "none")] if context.complete else [])
         return _items(stream, context, position)
-
-
-def _empty(stream: BinaryIO, context: Context) -> list[Item]:
-    if not context.complete:
-        return []
-    reject = Reject(Reason.EMPTY_FILE, "the file is empty", "none")
-    return [reject, Position(stream.seek(0, os.SEEK_END), 0, Parser(context).state())]
 
 
 def _items(stream: BinaryIO, context: Context, position: Position | None) -> Iterator[Item]:
