@@ -76,3 +76,13 @@ def test_queries_appended_to_query_log_continue_its_count() -> None:
     rows = [(item.fields["ts"], item.fields["done"]) for item in later if isinstance(item, Record)]
     assert rows == [("2025-11-21T09:59:00Z", 0.0), ("2025-11-21T10:02:00Z", 2.0)]
     assert [item.reason.value for item in later if isinstance(item, Reject)] == ["late_row"]
+
+
+def test_of_the_messages_of_a_binding_of_ycsb_the_first_are_noted_and_the_others_counted() -> None:
+    status = "2025-11-21 19:00:00:000 0 sec: 0 operations; est completion in 0 second \n"
+    messages = [f"java.sql.SQLException: deadlock {number}" for number in range(23)]
+    items = parse("ycsb", (status + "\n".join(messages) + "\n").encode())
+    assert [item.detail for item in items if isinstance(item, Reject)] == [
+        *messages[:20],
+        "3 messages more than the 20 that are noted",
+    ]
