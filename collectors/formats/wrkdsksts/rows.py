@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from counterflow.collectors.records import Reason, Unusable
+
 MEASURES = ("size", "used", "io", "size_kb", "reads", "writes", "read_kb", "written_kb", "busy")
 _COLUMNS = 2 + len(MEASURES)
 
@@ -44,12 +46,6 @@ class Unit(NamedTuple):
     protection: str | None = None
     state: str | None = None
     compression: str | None = None
-
-
-class Misread(NamedTuple):
-    """Why a line is not read as a unit."""
-
-    detail: str
 
 
 def begins_with_a_unit(line: str) -> bool:
@@ -86,36 +82,35 @@ def layout(lines: Iterable[str], before: Sequence[int] | None) -> tuple[int, ...
     return tuple(before) if before else None
 
 
-def read(line: str, columns: Sequence[int] | None) -> Unit | Misread:
-    """Read a line that begins with a unit number; `columns` are the ends of the columns, where known."""
+def read(line: str, columns: Sequence[int] | None) -> Unit:
+    """Read a line that begins with a unit number; `columns` are the ends of the columns, where known.
+
+    Raises
+    ------
+    Unusable : the line does not hold a unit.
+    """
     at = ends(line)
     if at is not None:
         cells = [token[0] for token in _TOKEN.finditer(line)][:_COLUMNS]
     elif match := _STATES.match(line):
-        words = _words(match["words"])
-        unit = str(int(match["unit"]))
-        return words if isinstance(words, Misread) else Unit(unit, match["type"], {}, match["asp"], *words)
+        return Unit(str(int(match["unit"])), match["type"], {}, match["asp"], *_words(match["words"]))
     elif columns is None:
-        return Misread(f"expected {_COLUMNS} columns, and no line shows where columns that run together end")
+        detail = f"expected {_COLUMNS} columns, and no line shows where columns that run together end"
+        raise Unusable(Reason.FIELD_COUNT, detail)
     else:
         at = tuple(columns)
         cells = [line[a:b].strip() for a, b in zip((0, *at), at, strict=False)]
         if wrong := [cell for form, cell in zip(_FORMS, cells, strict=True) if not form.fullmatch(cell)]:
-            return Misread(f"expected {_COLUMNS} columns that end at {', '.join(map(str, at))}, found `{wrong[0]}`")
-    measures = {name: _number(cell) for name, cell in zip(MEASURES, cells[2:], strict=True)}
+            detail = f"expected {_COLUMNS} columns that end at {', '.join(map(str, at))}, found `{wrong[0]}`"
+            raise Unusable(Reason.FIELD_COUNT, detail)
+    measures = {name: float(cell.replace(",", ".")) for name, cell in zip(MEASURES, cells[2:], strict=True)}
     rest = line[at[-1] :]
     asp = _ASP.match(rest)
     words = _words(rest[asp.end() :] if asp else rest)
-    if isinstance(words, Misread):
-        return words
     return Unit(str(int(cells[0])), cells[1], measures, asp["asp"] if asp else None, *words)
 
 
-def _number(cell: str) -> float:
-    return float(cell.replace(",", "."))
-
-
-def _words(rest: str) -> tuple[str | None, str | None, str | None] | Misread:
+def _words(rest: str) -> tuple[str | None, str | None, str | None]:
     """Return protection, state and compression; a state may hold a blank (HDW FAIL), two blanks separate columns.
 
     Any of the three may be empty, so of one or two the protection is recognised by its word, the compression by its
@@ -138,4 +133,5 @@ def _words(rest: str) -> tuple[str | None, str | None, str | None] | Misread:
         case [one, other, third]:
             return one, other, third
         case _:
-            return Misread(f"expected at most protection, state and compression, found {len(fields)} texts")
+            detail = f"expected at most protection, state and compression, found {len(fields)} texts"
+            raise Unusable(Reason.FIELD_COUNT, detail)

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple, TypedDict
 
 from counterflow.collectors.formats.wrkdsksts import rows
 from counterflow.collectors.formats.wrkdsksts.captures import Capture, stray
-from counterflow.collectors.formats.wrkdsksts.rows import Misread, Unit
+from counterflow.collectors.formats.wrkdsksts.rows import Unit
 from counterflow.collectors.records import Context, Fields, Item, Reason, Record, Reject, Unusable
 from counterflow.collectors.text import stamps
 from counterflow.collectors.text.dates import ORDERS, readings
@@ -262,9 +262,10 @@ def _disks(capture: Capture, state: WrkdskstsState, disks: dict[str, Disk]) -> I
     seen: Counter[tuple[bool, str]] = Counter()
     paths: set[str] = set()
     for row in capture.rows:
-        unit = rows.read(row.written, columns)
-        if isinstance(unit, Misread):
-            yield stray(row.line, Reason.FIELD_COUNT, unit.detail)
+        try:
+            unit = rows.read(row.written, columns)
+        except Unusable as error:
+            yield stray(row.line, error.reason, str(error))
             continue
         if row.line.fault is Reason.CUT_LINE and unit.measures and rows.ends(row.written) != columns:
             yield stray(row.line, Reason.CUT_LINE, "the data ends within this line")
