@@ -110,7 +110,6 @@ class Known:
             pair,
             part,
             active_type,
-            active_subtype,
             saving,
         )
         return {f.__name__: f for f in (*plain, self.upper_us, self.bucket_name)}
@@ -229,14 +228,9 @@ def part(name: str | None, place: int) -> str | None:
     return parts[place] if len(parts) == 3 else None
 
 
-def active_type(code: str | None) -> str | None:
-    """Return the letter of the job type for the type that ACTIVE_JOB_INFO gives."""
-    return ACTIVE_TYPES.get(code or "", "")[:1] or None
-
-
-def active_subtype(code: str | None) -> str | None:
-    """Return the letter of the job subtype for the type that ACTIVE_JOB_INFO gives."""
-    return ACTIVE_TYPES.get(code or "", "")[1:] or None
+def active_type(code: str | None, place: int) -> str | None:
+    """Return the letter of the job type (0) or subtype (1) for the type that ACTIVE_JOB_INFO gives."""
+    return ACTIVE_TYPES.get(code or "", "")[place : place + 1] or None
 
 
 def saving(code: str | None, of_task: str | None) -> str | None:

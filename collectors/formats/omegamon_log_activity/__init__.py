@@ -68,7 +68,7 @@ class OmegamonLogActivity:
             if opened is not None and opened.accept(written, line):
                 continue
             if opened is not None:
-                in_log = in_log or _is_log(opened)
+                in_log = in_log or opened.is_log
                 if in_log:
                     yield from strays
                     strays.clear()
@@ -86,7 +86,7 @@ class OmegamonLogActivity:
             return
         yield from strays
         if opened is not None and last is not None:
-            in_log = in_log or _is_log(opened)
+            in_log = in_log or opened.is_log
             yield from _items(opened, pages, state, context)
             if in_log:
                 yield Position(last.end, last.number, {**asdict(state), "pages": asdict(pages)})
@@ -94,12 +94,8 @@ class OmegamonLogActivity:
             yield Reject(Reason.EMPTY_FILE, "the file holds no figures of the log", "none")
 
 
-def _is_log(opened: Columnar | Dotted) -> bool:
-    return opened.is_log if isinstance(opened, Dotted) else True
-
-
 def _items(opened: Columnar | Dotted, pages: Pages, state: LogActivityState, context: Context) -> Iterator[Item]:
-    if not _is_log(opened):
+    if not opened.is_log:
         return
     block = opened.block
     figures, rate = block.figures()

@@ -111,6 +111,8 @@ class Columnar:
     nearer one.
     """
 
+    is_log = True
+
     def __init__(self, match: re.Match[str], line: Line) -> None:
         """Take the places of its columns from the heading, and those of its neighbours from the rest of the line."""
         self.block = Block(line, cumulative=False, raw=[line.raw])

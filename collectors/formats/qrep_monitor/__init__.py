@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any, BinaryIO, NamedTuple
 
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject, Unusable
@@ -110,10 +111,7 @@ class QrepMonitor:
 
     def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
         """Yield a record per row, and a counter for each number that the dataset does not hold."""
-
-        def unnamed(cells: list[str]) -> list[str] | None:
-            return _unnamed(cells, context.columns)
-
+        unnamed = partial(_unnamed, context.columns)
         rows = CsvRows(stream, context, position, _is_header, WAY_OUT, unnamed=unnamed)
         if context.complete and context.date_order is None and "order" not in rows.memory:
             every = CsvRows(stream, context, position, _is_header, WAY_OUT, unnamed=unnamed).items()
@@ -251,7 +249,7 @@ def _table(names: Collection[str]) -> Table | None:
     return None
 
 
-def _unnamed(cells: list[str], columns: Mapping[str, str]) -> list[str] | None:
+def _unnamed(columns: Mapping[str, str], cells: list[str]) -> list[str] | None:
     """Return the columns of rows without a header, if the columns that the site numbers fit exactly one table."""
     places = {name: int(place) - 1 for name, place in columns.items() if place.isdecimal()}
     if not places or not all(0 < place < len(cells) for place in places.values()):
