@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO, Literal, NamedTuple
 
-from counterflow.collectors.formats.wrkdsksts.rows import begins_with_a_unit, is_measured
+from counterflow.collectors.formats.wrkdsksts.rows import begins_with_a_unit, ends
 from counterflow.collectors.records import Reason, Reject
 from counterflow.collectors.text.codepages import text
 from counterflow.collectors.text.lines import Line, read_lines
@@ -51,13 +51,6 @@ class Mark(NamedTuple):
     found: dict[str, str | None]
 
 
-class Row(NamedTuple):
-    """A line that begins with a unit number."""
-
-    written: str
-    line: Line
-
-
 @dataclass
 class Capture:
     """One print or display: its rows, and its headings.
@@ -74,7 +67,7 @@ class Capture:
     system: str | None = None
     elapsed_s: int | None = None
     whole: bool = False
-    rows: list[Row] = field(default_factory=list)
+    rows: list[Mark] = field(default_factory=list)
     strays: list[Reject] = field(default_factory=list)
     written: list[bytes] = field(default_factory=list)
 
@@ -84,7 +77,7 @@ class Capture:
             return
         self.written.append(mark.line.raw)
         if mark.kind == "row":
-            self.rows.append(Row(mark.written, mark.line))
+            self.rows.append(mark)
         elif mark.kind == "too_long":
             self.strays.append(stray(mark.line, Reason.LINE_TOO_LONG, "the line is longer than any of a print"))
 
@@ -103,7 +96,7 @@ def is_wrkdsksts(head: bytes) -> bool:
     for data in head.split(b"\n"):
         written = text(data.rstrip(b"\r")) if len(data) <= MAX_LINE_BYTES else ""
         elapsed = elapsed or _ELAPSED.match(written) is not None
-        if elapsed and (is_measured(written) or is_measured(written[1:])):
+        if elapsed and (ends(written) or ends(written[1:])):
             return True
     return False
 

@@ -53,11 +53,6 @@ def begins_with_a_unit(line: str) -> bool:
     return _BEGINNING.match(line) is not None
 
 
-def is_measured(line: str) -> bool:
-    """Return whether a line holds a unit and its numbers, each apart."""
-    return ends(line) is not None
-
-
 def ends(line: str) -> tuple[int, ...] | None:
     """Return where the unit, its type and its numbers end, or None where they do not stand apart."""
     tokens = list(_TOKEN.finditer(line))[:_COLUMNS]
