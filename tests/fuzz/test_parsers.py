@@ -66,9 +66,9 @@ def test_hostile_input_of_any_size_takes_little_memory() -> None:
     run("tests.fuzz.hostile", "70")
 
 
-def test_coverage_guided_fuzzing_finds_nothing(tmp_path: Path) -> None:
-    """A short run; `make fuzz` is the long one."""
-    run("tests.fuzz", "--seconds", "2", "--seed", "1", "--work", str(tmp_path))
+def test_coverage_guided_fuzzing_runs(tmp_path: Path) -> None:
+    """Of one format, and shortly; `make fuzz` is the long run of all."""
+    run("tests.fuzz", "--format", "ycsb", "--seconds", "1", "--seed", "1", "--work", str(tmp_path))
 
 
 def run(*words: str) -> None:

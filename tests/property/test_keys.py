@@ -40,7 +40,7 @@ def twice(keys: Counter[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("name", sorted(formats().keys() - BLOCKS_REPEAT))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(data=st.data())
 def test_stamps_that_repeat_or_go_back_give_no_two_rows_one_key(name: str, data: st.DataObject) -> None:
     case = data.draw(st.sampled_from(cases(name)))
@@ -128,7 +128,7 @@ RECORDERS = {
 
 
 @pytest.mark.parametrize("name", RECORDERS)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from([-3600, -2, 0, 0, 1, 1, 1, 2]), min_size=1, max_size=40))
 def test_each_sample_of_a_recorder_is_one_row_whatever_its_stamp(name: str, steps: list[int]) -> None:
     begin, sample, end = RECORDERS[name]

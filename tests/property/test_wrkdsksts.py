@@ -68,10 +68,10 @@ def test_no_word_of_a_heading_matters(words: tuple[str, str, str, str], comma: b
     assert disks(printed(UNITS, 300, words=words, comma=comma)) == disks(printed(UNITS, 300))
 
 
-def test_thousands_of_units_on_many_pages() -> None:
-    units = [UNITS[0]._replace(number=number) for number in range(1, 12_001)]
+def test_a_thousand_units_on_many_pages() -> None:
+    units = [UNITS[0]._replace(number=number) for number in range(1, 1_001)]
     rows = disks(printed(units, 300, control=True))
-    assert [row["disk"] for row in rows] == [str(number) for number in range(1, 12_001)]
+    assert [row["disk"] for row in rows] == [str(number) for number in range(1, 1_001)]
 
 
 def test_columns_that_run_together_are_cut_where_they_end_elsewhere() -> None:

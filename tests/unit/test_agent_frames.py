@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 from functools import cache
 from typing import Any
 
@@ -45,7 +46,7 @@ def framed(
         assert (one.message.topic, one.message.key) == (datasets()[one.dataset].topic, body["system"].encode())
         assert contract(one.dataset).rows(body) == one.rows
         message_validator(one.dataset).validate(body)
-        for row in rows(body, contract(one.dataset).columns):
+        for row in itertools.islice(rows(body, contract(one.dataset).columns), 100):
             validator(datasets()[one.dataset]).validate(row)
     return bodies, [one for one in found if isinstance(one, Broken)]
 

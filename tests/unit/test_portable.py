@@ -29,9 +29,7 @@ main()
         ("look", "--summary", str(SAMPLE)),
         ("look", "--records", str(SAMPLE)),
         ("bundle", str(SAMPLE), "--out"),
-        ("look", "--help"),
         ("report", "--help"),
-        ("--help",),
     ],
     ids=" ".join,
 )

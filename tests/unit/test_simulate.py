@@ -93,11 +93,16 @@ def test_what_jobs_wait_for_and_do_on_disk_adds_up() -> None:
 
 
 @pytest.mark.parametrize("name", cases())
-def test_the_same_seed_writes_the_same_files(tmp_path: Path, name: str) -> None:
-    first, again, other = (simulate(name, tmp_path / of, seed) for of, seed in (("a", 1), ("b", 1), ("c", 2)))
-    contents = [[written.path.read_bytes() for written in s.files] for s in (first, again, other)]
-    assert contents[0] == contents[1] != contents[2]
-    assert cases()[name].title
+def test_the_same_seed_and_time_write_the_same_files(tmp_path: Path, name: str) -> None:
+    """A case that must end by a time ends in the interval before."""
+    end = datetime(2026, 7, 14, 10, 7, 31, tzinfo=UTC)
+    begin = begin_of(name, end)
+    every = [simulate(name, tmp_path / of, seed, start=begin) for of, seed in (("a", 1), ("b", 1), ("c", 2))]
+    first, again, other = ([written.path.read_bytes() for written in simulation.files] for simulation in every)
+    assert first == again != other
+    ended = max(placed.end for placed in every[0].runs)
+    assert timedelta(0) <= end - ended < timedelta(seconds=cases()[name].interval_s)
+    assert begin.timestamp() % cases()[name].interval_s == 0
 
 
 def test_the_command_reports_what_it_wrote_and_how_to_publish_it(tmp_path: Path) -> None:
@@ -134,15 +139,6 @@ def test_the_tables_have_documented_columns_only() -> None:
         if described := tables().get(path.stem):
             columns = set(path.read_text(encoding="ascii").split("\n", 1)[0].strip().split(","))
             assert columns - added <= {*described.time, *described.fields}, path
-
-
-@pytest.mark.parametrize("name", sorted(cases()))
-def test_a_case_that_must_end_by_a_time_ends_in_the_interval_before(name: str, tmp_path: Path) -> None:
-    end = datetime(2026, 7, 14, 10, 7, 31, tzinfo=UTC)
-    begin = begin_of(name, end)
-    ended = max(placed.end for placed in simulate(name, tmp_path, start=begin).runs)
-    assert timedelta(0) <= end - ended < timedelta(seconds=cases()[name].interval_s)
-    assert begin.timestamp() % cases()[name].interval_s == 0
 
 
 def test_a_link_to_a_board_has_its_range_and_its_systems() -> None:
