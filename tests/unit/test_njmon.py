@@ -84,8 +84,3 @@ def test_configuration_is_published_once(items: list[Record | Reject]) -> None:
     assert {row["value"] for row in rows(items, "config", section="identity", name="eth0_IP6#2")} == {
         "fe80::fc:ff:fe00:1"
     }
-
-
-def test_manifests_count_the_rows(items: list[Record | Reject]) -> None:
-    for manifest in rows(items, "manifest"):
-        assert manifest["row_count"] == len(list(rows(items, manifest["counted"], ts=manifest["ts"])))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import tracemalloc
-from collections import Counter, defaultdict
+from collections import defaultdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -66,22 +66,6 @@ def test_disk_totals_are_those_of_the_file(path: Path, section: str, column: str
 def test_read_megabytes_of_the_recording_beside_fio() -> None:
     leaves = [row["read_kb"] for row in rows(parse(LINUX[1].read_bytes()), "disk") if row["leaf"]]
     assert sum(leaves) / 1024 == pytest.approx(5994, abs=0.5)  # nmon reference, section 2
-
-
-@pytest.mark.parametrize("path", LINUX, ids=lambda path: path.stem)
-def test_manifests_count_what_was_yielded(path: Path) -> None:
-    items = parse(path.read_bytes())
-    counted = Counter(
-        (item.dataset, item.fields["ts"])
-        for item in items
-        if isinstance(item, Record) and item.dataset not in ("config", "manifest")
-    )
-    manifests = {(row["counted"], row["ts"]): row["row_count"] for row in rows(items, "manifest")}
-    assert {key: count for key, count in manifests.items() if count} == counted
-    records_processes = "TOP,+PID" in path.read_text()
-    assert sum(dataset == "job" for dataset, _ in manifests) == (
-        len({row["ts"] for row in rows(items, "pool")}) - 1 if records_processes else 0
-    )
 
 
 def test_cpu_of_processes_is_nearly_all_cpu() -> None:

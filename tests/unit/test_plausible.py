@@ -82,20 +82,6 @@ def test_what_no_disk_can_do_is_null(column: str, value: float) -> None:
     assert column in reject.detail
 
 
-def test_a_link_is_limited_by_its_line() -> None:
-    link = {"link": "L1", "link_type": "line", "line_bits_s": 1e9, "out_kb": 60 * 1e9 / 8 / 1024 * 1.02, "in_kb": 1.0}
-    (kept,), (reject,) = judged(row("link", **link))
-    assert "out_kb" not in kept.fields
-    assert kept.fields["in_kb"] == 1.0
-    assert "line_bits_s" in reject.detail
-
-
-def test_processor_time_is_limited_by_interval_and_processors() -> None:
-    cpu = {"engine_type": "core", "engine": "all", "virtual_engines": 4.0, "cpu_ms": 4 * 60_000 * 1.02}
-    (kept,), _ = judged(row("system_cpu", **cpu))
-    assert "cpu_ms" not in kept.fields
-
-
 def test_a_sample_whose_interval_cannot_be_weighs_nothing_and_is_reported_once() -> None:
     shared = {**ENVELOPE, "interval_s": 2.0**64 / 100}
     table = Table("disk", shared, {"disk": ["a"], "device_type": ["disk"], "leaf": [True], "read_kb": [0.0]})

@@ -10,7 +10,6 @@ import json
 import logging
 import random
 import ssl
-import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -29,6 +28,7 @@ from counterflow.collectors.sources.sql.packs import Query
 from counterflow.collectors.sources.sql.samples import RepeatedQuery
 from counterflow.collectors.sources.sql.session import SqlSession
 from tests.support import ibmi_database
+from tests.support.dds import Authority
 from tests.support.ibmi_database import PASSWORD, System
 from tests.support.ports import is_free
 
@@ -36,19 +36,15 @@ BLOCK_ROWS = 2
 
 
 class Mapepire:
-    """A server on 127.0.0.1 with a certificate of its own."""
+    """A server on 127.0.0.1 with a certificate of an authority of its own."""
 
     def __init__(self, system: System, folder: Path) -> None:
         self.system = system
         self.delay_s = 0.0
-        self.certificate = folder / "certificate.pem"
-        key = folder / "key.pem"
-        new = ["openssl", "req", "-config", "/dev/null", "-x509", "-nodes"]
-        new += ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
-        names = ["-days", "2", "-subj", "/CN=prod01", "-addext", "subjectAltName=IP:127.0.0.1"]
-        subprocess.run([*new, *names, "-keyout", key, "-out", self.certificate], check=True, capture_output=True)
+        authority = Authority(folder)
+        self.ca = authority.authority
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(self.certificate, key)
+        context.load_cert_chain(authority.certificate, authority.key)
         context.num_tickets = 0  # while two client threads read and write at once, a ticket can end the connection
         self.connections: list[ServerConnection] = []
         self.port = next(port for port in random.sample(range(20_000, 32_000), 40) if is_free(port))
@@ -134,7 +130,7 @@ def test_rows_come_in_blocks_over_one_connection(server: Mapepire, trust: str) -
     for n in range(5):
         row = {"NRG_NAME": f"NRG{n}", "LINK_COUNT": n}
         server.system.add("QSYS2", "NRG_INFO", row) if n else server.system.table("QSYS2", "NRG_INFO", row)
-    client = session(server, **({"ca": server.certificate} if trust == "ca" else {"verify": False}))
+    client = session(server, **({"ca": server.ca} if trust == "ca" else {"verify": False}))
     sample = groups()
     for number in (1, 2):
         (batch,) = sample.read(client)
@@ -147,13 +143,13 @@ def test_rows_come_in_blocks_over_one_connection(server: Mapepire, trust: str) -
 
 def test_a_wrong_password_is_reported_as_a_refusal(server: Mapepire) -> None:
     with pytest.raises(SessionError) as raised:
-        session(server, "hunter2", ca=server.certificate).open()
+        session(server, "hunter2", ca=server.ca).open()
     assert raised.value.kind is ErrorKind.REFUSED
     assert "hunter2" not in str(raised.value)
 
 
 def test_a_view_that_is_not_there_and_a_connection_that_is_lost(server: Mapepire) -> None:
-    client, sample = session(server, ca=server.certificate), groups()
+    client, sample = session(server, ca=server.ca), groups()
     (batch,) = sample.read(client)
     assert batch.trouble
     assert "QSYS2.NRG_INFO (42704)" in batch.trouble
@@ -173,7 +169,7 @@ def test_a_statement_that_takes_too_long_ends_with_its_connection_and_the_next_o
     server: Mapepire,
 ) -> None:
     server.system.nrg(7)
-    client = session(server, ca=server.certificate)
+    client = session(server, ca=server.ca)
     client.open()
     server.delay_s = 2
     with client.limited(0.1), pytest.raises(SessionError, match=r"longer than 0\.1 s") as raised:
