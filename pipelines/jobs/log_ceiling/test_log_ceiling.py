@@ -333,19 +333,6 @@ def test_after_five_intervals_without_a_verdict_the_state_is_stale() -> None:
     assert set(states([*HIT, *[RESET] * 4, FULL, *[RESET] * 4])[2:]) == {"CRITICAL"}
 
 
-def test_an_interval_after_a_gap_gives_no_verdict() -> None:
-    verdicts = replay([*HIT, GAP, GAP, QUIET, QUIET])
-    assert [(v.state, v.stale) for v in verdicts[3:]] == [("CRITICAL", True), ("CRITICAL", False)]
-    # one missing is not more than twice the nominal interval
-    assert [v.stale for v in replay([FULL, FULL, GAP, FULL])] == [False] * 3
-    assert states([FULL, FULL, GAP, GAP, FULL, FULL])[-2:] == ["UNKNOWN", "CRITICAL"]
-
-
-def test_an_interval_longer_than_twice_its_neighbours_gives_no_verdict() -> None:
-    long = {**FULL, "interval_s": 180.0}
-    assert [v.stale for v in replay([FULL, FULL, GAP, GAP, long, FULL])][-2:] == [True, False]
-
-
 @pytest.mark.parametrize("ceiling", [None, 0])
 def test_without_a_ceiling_there_is_no_verdict(ceiling: float | None) -> None:
     bare = [{**columns, "ceiling_mb_s": ceiling} for columns in (QUIET, FULL, FULL, FULL, FALLEN)]

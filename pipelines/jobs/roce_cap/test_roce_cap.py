@@ -281,31 +281,6 @@ def test_a_reset_gives_no_verdict_and_keeps_a_raised_state_and_counts() -> None:
     assert "restarted" in verdicts[12].reason
 
 
-def test_a_reset_as_the_first_interval() -> None:
-    [first, second] = replay([RESET, FREE])
-    assert (first.state, first.signal, first.stale) == ("UNKNOWN", None, True)
-    assert (second.signal, second.stale) == ("OK", False)
-
-
-def test_a_gap_longer_than_two_intervals_gives_no_verdict_and_keeps_counts() -> None:
-    verdicts = replay([*[FREE] * 10, HELD, HELD, GAP, GAP, HELD, HELD])
-    assert [(v.state, v.signal, v.stale) for v in verdicts[-4:]] == [
-        ("OK", "CAPPED", False),
-        ("OK", "CAPPED", False),
-        ("UNKNOWN", None, True),
-        ("CAPPED", "CAPPED", False),
-    ]
-
-
-def test_an_interval_without_a_length_gives_no_verdict_and_keeps_counts() -> None:
-    verdicts = replay([*[FREE] * 10, HELD, HELD, {**HELD, "interval_s": None}, HELD])
-    assert [(v.state, v.signal, v.stale) for v in verdicts[-2:]] == [
-        ("UNKNOWN", None, True),
-        ("CAPPED", "CAPPED", False),
-    ]
-    assert verdicts[-2].reason == "length of the interval unknown"
-
-
 def test_a_raised_state_outlives_an_hour_of_silence_but_no_more() -> None:
     def after(missing: int) -> list[tuple[str, bool]]:
         verdicts = replay([*[FREE] * 10, *[HELD] * 3, *[GAP] * missing, HELD])
@@ -313,11 +288,6 @@ def test_a_raised_state_outlives_an_hour_of_silence_but_no_more() -> None:
 
     assert after(120) == [("CAPPED", False), ("CAPPED", True)]
     assert after(121) == [("CAPPED", False), ("LIKELY", False)], "judged by itself, without a baseline"
-
-
-def test_an_interval_longer_than_twice_its_neighbours_gives_no_verdict() -> None:
-    long = {**HELD, "interval_s": 90.0}
-    assert [v.stale for v in replay([*[FREE] * 10, GAP, GAP, long, HELD])][-2:] == [True, False]
 
 
 def test_own_rates_unknown_give_no_verdict() -> None:
