@@ -15,6 +15,7 @@ from counterflow.collectors.formats.ibmi_tables import FORMAT, read_alone
 from counterflow.collectors.records import Context, Item, Neighbour, Position, Record, singly
 from counterflow.collectors.text.numbers import number_of, numbers_of
 from tests.support.ibmi_export import Export, write
+from tests.support.streams import newest_position
 
 BERLIN = ZoneInfo("Europe/Berlin")
 TIME = ("INTNUM", "DTETIM", "INTSEC", "DTECEN")
@@ -95,8 +96,8 @@ def test_a_split_anywhere_changes_nothing(file: str, data: st.DataObject) -> Non
     cut = data.draw(st.integers(0, len(content)))
     beside = data.draw(st.integers(0, len(BESIDE)))
     first = parse(content[:cut], file, complete=False, beside=BESIDE[:beside])
-    position = next((stored(item) for item in reversed(first) if isinstance(item, Position)), None)
-    assert found(first) + found(parse(content, file, position=position)) == found(parse(content, file))
+    rest = parse(content, file, position=newest_position(first))
+    assert found(first) + found(rest) == found(parse(content, file))
 
 
 def test_a_half_that_comes_late_is_read_with_the_first() -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from counterflow.collectors.formats.nmon import FORMAT
 from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject, singly
 from tests.golden.cases import cases
+from tests.support.streams import found
 
 INPUTS = {case.name.removeprefix("nmon/"): case.input for case in cases("nmon")}
 ORDERLY = ("linux_16n", "linux_continuation", "aix_generated", "aix_processes", "defect_sorted_as_it_was", "vios")
@@ -23,16 +24,12 @@ def parse(content: bytes, position: Position | None = None) -> list[Item]:
     return list(singly(FORMAT.parse(io.BytesIO(content), Context("x.nmon", UTC), position)))
 
 
-def without_positions(items: list[Item]) -> list[Item]:
-    return [item for item in items if not isinstance(item, Position)]
-
-
 def test_rows_after_the_end_of_a_settled_file_are_late() -> None:
     content = INPUTS["defect_sorted_as_it_was"]
     end = content.index(b"DISKREAD,T0002")
     first = parse(content[:end])
     assert isinstance(first[-1], Position)
-    late = without_positions(parse(content, first[-1]))
+    late = found(parse(content, first[-1]))
     rejects = [item for item in late if isinstance(item, Reject)]
     assert {reject.reason for reject in rejects} == {"late_row"}
     assert all(reject.raw + b"\n" in content[end:] for reject in rejects)
@@ -52,13 +49,12 @@ def test_any_order_of_the_rows_gives_the_same_records(name: str, seed: Random) -
 
 def _records(content: bytes) -> Counter[str]:
     """Count the records, ignoring the time of `config`, which follows from its place in the file."""
-    found: Counter[str] = Counter()
-    for item in without_positions(parse(content)):
-        assert isinstance(item, Record | Reject)
+    records: Counter[str] = Counter()
+    for item in parse(content):
         if isinstance(item, Record):
             fields = {k: v for k, v in item.fields.items() if k != "ts" or item.dataset != "config"}
-            found[f"{item.dataset} {sorted(fields.items())}"] += 1
-    return found
+            records[f"{item.dataset} {sorted(fields.items())}"] += 1
+    return records
 
 
 @given(name=st.sampled_from(ORDERLY), data=st.data())
@@ -66,11 +62,11 @@ def test_a_line_of_garbage_is_refused_with_its_bytes_and_changes_nothing_else(na
     lines = INPUTS[name].splitlines()
     at = data.draw(st.integers(1, len(lines)))
     garbage = data.draw(st.binary(min_size=1, max_size=60).filter(_is_garbage))
-    found = parse(b"\n".join([*lines[:at], garbage, *lines[at:]]) + b"\n")
-    refused = [item for item in found if isinstance(item, Reject) and item.line == at + 1]
+    items = parse(b"\n".join([*lines[:at], garbage, *lines[at:]]) + b"\n")
+    refused = [item for item in items if isinstance(item, Reject) and item.line == at + 1]
     # the last line of a recording that was stopped is also reported as cut
     assert [r.raw for r in refused if r.reason is not Reason.CUT_FILE] == [garbage.removesuffix(b"\r")]
-    records = [item for item in found if isinstance(item, Record)]
+    records = [item for item in items if isinstance(item, Record)]
     assert records == [item for item in parse(INPUTS[name]) if isinstance(item, Record)]
 
 

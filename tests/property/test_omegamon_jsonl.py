@@ -6,7 +6,6 @@ import io
 import json
 from datetime import UTC
 
-import orjson
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,6 +15,7 @@ from counterflow.collectors.formats.omegamon_jsonl.known import INTRODUCED, PLAC
 from counterflow.collectors.records import Context, Item, Position, Record
 from counterflow.collectors.text.lines import STEP
 from tests.golden.cases import golden
+from tests.support.streams import found, newest_position
 
 MAPPED = golden("omegamon_jsonl/columns_named_by_the_site").input
 COLUMNS = {"ci_written": "kd5.sitelog.cis", "busy_pct": "gcp:syscpuutil.rmf_lpar_cpu_percent"}
@@ -31,17 +31,10 @@ def parse(content: bytes, *, complete: bool = True, position: Position | None = 
     return list(formats()["omegamon_jsonl"].parse(io.BytesIO(content), context, position))
 
 
-def found(items: list[Item]) -> list[Item]:
-    return [item for item in items if not isinstance(item, Position)]
-
-
 @given(cut=st.integers(0, len(CONTENT)))
 def test_a_split_anywhere_changes_nothing(cut: int) -> None:
     first = parse(CONTENT[:cut], complete=False)
-    position = next((item for item in reversed(first) if isinstance(item, Position)), None)
-    if position is not None:
-        position = Position(**orjson.loads(orjson.dumps(position)))
-    assert found(first) + found(parse(CONTENT, position=position)) == found(parse(CONTENT))
+    assert found(first) + found(parse(CONTENT, position=newest_position(first))) == found(parse(CONTENT))
 
 
 @given(fields=extra)

@@ -7,13 +7,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from counterflow.collectors.formats import formats
 from counterflow.collectors.records import Context, Item, Position, Record, Reject
+from tests.support.streams import newest_position
 
 BEGIN = datetime(2025, 11, 21, 10, tzinfo=UTC)
 
@@ -21,10 +21,6 @@ BEGIN = datetime(2025, 11, 21, 10, tzinfo=UTC)
 def parse(form: str, content: bytes, *, position: Position | None = None) -> list[Item]:
     context = Context("file", ZoneInfo("Europe/Berlin"), "SYS1")
     return list(formats()[form].parse(io.BytesIO(content), context, position))
-
-
-def stored(position: Position) -> Position:
-    return Position(**orjson.loads(orjson.dumps(position)))
 
 
 def records(form: str, lines: list[str]) -> list[dict[str, Any]]:
@@ -71,8 +67,8 @@ def test_queries_appended_to_query_log_continue_its_count() -> None:
     head = "workload,query,start,end\n"
     one = "BDI,Q1,2025-11-21T10:00:00Z,2025-11-21T10:01:00Z\n"
     two = "BDI,Q2,2025-11-21T09:59:00Z,2025-11-21T10:02:00Z\nBDI,Q3,2025-11-21T10:00:00Z,2025-11-21T10:00:30Z\n"
-    position = next(item for item in parse("query_log", (head + one).encode()) if isinstance(item, Position))
-    later = parse("query_log", (head + one + two).encode(), position=stored(position))
+    position = newest_position(parse("query_log", (head + one).encode()))
+    later = parse("query_log", (head + one + two).encode(), position=position)
     rows = [(item.fields["ts"], item.fields["done"]) for item in later if isinstance(item, Record)]
     assert rows == [("2025-11-21T09:59:00Z", 0.0), ("2025-11-21T10:02:00Z", 2.0)]
     assert [item.reason.value for item in later if isinstance(item, Reject)] == ["late_row"]
