@@ -6,9 +6,6 @@ from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 
-from counterflow.base import health
-from counterflow.base.errors import CounterflowError
-
 _ANSWER_S = (0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300)
 _COMMIT_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 
@@ -46,19 +43,3 @@ class Metrics:
         """Return the sources whose system is not connected."""
         [family] = self.system_connected.collect()
         return [sample.labels["source"] for sample in family.samples if not sample.value]
-
-    def serve(self, port: int, problems: health.Problems) -> None:
-        """Serve `/metrics` and `/healthz` on 127.0.0.1.
-
-        Raises
-        ------
-        CounterflowError : the port is taken.
-        """
-        try:
-            health.serve(port, self.registry, problems)
-        except OSError as error:
-            raise CounterflowError(
-                f"127.0.0.1:{port} cannot be listened on: {error.strerror}",
-                hint="set another metrics_port",
-                exit_code=2,
-            ) from None

@@ -38,8 +38,7 @@ def serve(port: int, registry: CollectorRegistry, problems: Problems) -> None:
 
     Raises
     ------
-    OSError : the port is taken.
-    CounterflowError : other machines could connect, and client authentication is not configured.
+    CounterflowError : the port is taken; or other machines could connect, and client authentication is not configured.
     """
     address = os.environ.get(f"{_PREFIX}ADDRESS") or "127.0.0.1"
     trust = _trust(address)
@@ -58,7 +57,14 @@ def serve(port: int, registry: CollectorRegistry, problems: Problems) -> None:
         start_response(status, [("Content-Type", "text/plain; charset=utf-8"), ("Cache-Control", "no-store")])
         return ["".join(f"{line}\n" for line in lines).encode()]
 
-    server = make_server(address, port, app, _Server, _Handler)
+    try:
+        server = make_server(address, port, app, _Server, _Handler)
+    except OSError as error:
+        raise CounterflowError(
+            f"{address}:{port} cannot be listened on: {error.strerror}",
+            hint="choose another port: `metrics_port` of an agent, --metrics-port of a part of the line",
+            exit_code=2,
+        ) from None
     server.trust = trust
     threading.Thread(target=server.serve_forever, name="health", daemon=True).start()
 

@@ -24,6 +24,7 @@ def run(config: Path, agent_id: str | None) -> None:
     """
     import re
 
+    from counterflow.base import health
     from counterflow.base.logs import configure
     from counterflow.base.stopping import stopping
     from counterflow.collectors.agent.config import AGENT_ID, load
@@ -39,7 +40,7 @@ def run(config: Path, agent_id: str | None) -> None:
     publisher = Publisher(settings.kafka, agent_id, stop)
     runner = Runner(publisher, agent_id, settings.commit, stop, systems=settings.systems, spool=settings.spool)
     if settings.metrics_port:
-        runner.metrics.serve(settings.metrics_port, runner.problems)
+        health.serve(settings.metrics_port, runner.metrics.registry, runner.problems)
     runner.run(settings.files, settings.poll_s)
 
 

@@ -12,7 +12,6 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from counterflow.base import health
-from counterflow.base.errors import CounterflowError
 from counterflow.base.stopping import stopping
 from counterflow.stack.lifecycle import status
 from counterflow.stack.parts import HEALTH
@@ -61,10 +60,7 @@ def main() -> None:
     stop = stopping()
     registry = CollectorRegistry()
     registry.register(Parts(settings))
-    try:
-        health.serve(settings.health_port, registry, lambda: problems(settings))
-    except OSError as error:
-        raise CounterflowError(f"cannot listen on 127.0.0.1:{settings.health_port}: {error.strerror}") from None
+    health.serve(settings.health_port, registry, lambda: problems(settings))
     stop.wait()
 
 

@@ -10,13 +10,10 @@ from typing import Any
 import httpx
 import orjson
 import structlog
-from prometheus_client import CollectorRegistry
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from counterflow.base import health
 from counterflow.base.clickhouse import ClickHouse, ClickHouseError
-from counterflow.base.errors import CounterflowError
 from counterflow.pipelines.exporter.watched import (
     COUNTER,
     EVIDENCE,
@@ -167,21 +164,6 @@ def _of_counters(found: Rows) -> GaugeMetricFamily:
     for row in found.get(COUNTER, ()):
         value.add_metric([row[label] or "" for label in OF_COUNTER], row["value"], row["ts_ms"] / 1000)
     return value
-
-
-def serve(registry: CollectorRegistry, port: int, problems: health.Problems) -> None:
-    """Answer `/metrics` and `/healthz` on 127.0.0.1.
-
-    Raises
-    ------
-    CounterflowError : the port is taken.
-    """
-    try:
-        health.serve(port, registry, problems)
-    except OSError as error:
-        raise CounterflowError(
-            f"cannot listen on 127.0.0.1:{port}: {error.strerror}", hint="choose another --metrics-port", exit_code=2
-        ) from None
 
 
 def _gauge(name: str, text: str, *labels: str, value: float | None = None) -> GaugeMetricFamily:

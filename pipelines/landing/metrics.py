@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
-from counterflow.base import health
-
 REGISTRY = CollectorRegistry()
 
 
@@ -26,8 +24,3 @@ EXPIRED = _counter("expired_offsets", "Offsets that Kafka deleted before they we
 LAG = _gauge("lag", "Offsets between the landed one and the end of the partition.", "topic", "partition")
 STOPPED = _gauge("stopped", "1 for a topic whose landing is paused because too much was rejected.", "topic")
 LAST_SUCCESS = _gauge("last_success_timestamp_seconds", "When a batch was last committed.", "dataset")
-
-
-def serve(port: int, problems: health.Problems) -> None:
-    """Answer `/metrics` and `/healthz` on 127.0.0.1."""
-    health.serve(port, REGISTRY, problems)

@@ -48,13 +48,13 @@ def command(
     import gc
     from functools import partial
 
+    from counterflow.base import health
     from counterflow.base.clickhouse import ClickHouse
-    from counterflow.base.errors import CounterflowError
     from counterflow.base.logs import configure
     from counterflow.base.stopping import stopping
-    from counterflow.pipelines.landing import metrics
     from counterflow.pipelines.landing.batch import Limits
     from counterflow.pipelines.landing.lander import Lander
+    from counterflow.pipelines.landing.metrics import REGISTRY
     from counterflow.pipelines.landing.rollups import refresh
     from counterflow.pipelines.landing.writer import Writer
     from counterflow.schemas.definition import published
@@ -77,10 +77,5 @@ def command(
             partial(refresh, client),
         )
         if metrics_port:
-            try:
-                metrics.serve(metrics_port, lander.problems)
-            except OSError as error:
-                raise CounterflowError(
-                    f"port {metrics_port}: {error.strerror}", hint="choose another --metrics-port"
-                ) from None
+            health.serve(metrics_port, REGISTRY, lander.problems)
         lander.run(stop, until_caught_up=until_caught_up)

@@ -78,12 +78,13 @@ def command(
 
     from prometheus_client import CollectorRegistry, ProcessCollector
 
+    from counterflow.base import health
     from counterflow.base.errors import CounterflowError, why
     from counterflow.base.logs import configure
     from counterflow.base.loopback import is_loopback
     from counterflow.base.stopping import stopping
     from counterflow.pipelines.exporter.jobs import Jobs
-    from counterflow.pipelines.exporter.metrics import EVERY_S, Results, serve
+    from counterflow.pipelines.exporter.metrics import EVERY_S, Results
     from counterflow.pipelines.exporter.remote_write import start
     from counterflow.pipelines.exporter.watched import listed
     from counterflow.pipelines.jobs import chosen
@@ -114,7 +115,7 @@ def command(
         raise click.BadParameter("a token needs https:", param_hint="--remote-write")
     with stack.clickhouse("reader", timeout_s=10) as clickhouse:
         results.refresh(clickhouse)
-        serve(registry, metrics_port or stack.verdicts_metrics_port, results.problems)
+        health.serve(metrics_port or stack.verdicts_metrics_port, registry, results.problems)
         if address:
             start(address, secret, results, stop)
         while not stop.wait(EVERY_S):
