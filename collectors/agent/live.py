@@ -99,7 +99,7 @@ class Live:
         """Yield the batches to publish, a few of each system."""
         for source, reader in self._readers:
             for _ in range(AT_ONCE):
-                if (batch := reader.next_batch()) is None:
+                if (batch := reader.waiting.next_batch()) is None:
                     break
                 if batch.is_answer:
                     self._metrics.answer_seconds.labels(source.name, batch.table).observe(batch.seconds)
@@ -110,7 +110,7 @@ class Live:
         """Keep the batches of this commit until the next one, and release those of the commit before."""
         readers = {source.name: reader for source, reader in self._readers}
         for source, batch in self._acknowledged:
-            readers[source.name].done(batch)
+            readers[source.name].waiting.done(batch)
         self._acknowledged, self._taken = self._taken, []
 
     def take_back(self, committed: Committed) -> None:
@@ -118,7 +118,7 @@ class Live:
         self._acknowledged, self._taken = [], []
         for source, reader in self._readers:
             of_source = _positions(source, committed)
-            reader.take_back({stream: int(position.get("n", 0)) for stream, position in of_source.items()})
+            reader.waiting.take_back({stream: int(position.get("n", 0)) for stream, position in of_source.items()})
 
     def stop(self) -> None:
         """Send no more queries, and give open ones a moment to end."""

@@ -11,7 +11,7 @@ import pytest
 from counterflow.collectors.sources.polling import reader as polling
 from counterflow.collectors.sources.polling.batch import Batch, Stream
 from counterflow.collectors.sources.polling.reader import Reader
-from counterflow.collectors.sources.polling.waiting import Spool
+from counterflow.collectors.sources.polling.waiting import IN_MEMORY_BYTES, Spool
 from tests.support.waiting import until
 
 
@@ -47,6 +47,7 @@ class Started:
 
     def __init__(self, task: Task, waiting: Spool | None = None) -> None:
         self.events: list[str] = []
+        waiting = waiting or Spool(None, IN_MEMORY_BYTES, {})
         self.reader: Reader[Any] = Reader("x", Session(), [task], self.events.append, waiting)
 
     def __enter__(self) -> Started:
@@ -59,7 +60,7 @@ class Started:
 
     def numbers(self, count: int) -> list[int]:
         """Return the numbers of the next batches."""
-        return [until(self.reader.next_batch).position["n"] for _ in range(count)]
+        return [until(self.reader.waiting.next_batch).position["n"] for _ in range(count)]
 
 
 def test_a_clock_that_is_set_back_stops_no_query(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,5 +92,5 @@ def test_a_defect_outside_of_a_query_is_reported_and_the_thread_goes_on() -> Non
     with Started(Task(), waiting) as started:
         until(lambda: started.events.count("broken") > 1)
         waiting.broken = False
-        assert until(started.reader.next_batch)
+        assert until(started.reader.waiting.next_batch)
     assert started.events[0] == "connected"

@@ -538,7 +538,7 @@ def test_a_long_back_fill_holds_up_no_sample(system: System, reader: StartReader
     polling, _, _ = reader(follow(), most=1)
     tables = []
     for _ in range(130):
-        batch = until(polling.next_batch)
+        batch = until(polling.waiting.next_batch)
         tables += [] if batch.trouble else [batch.table]
         time.sleep(0.005)
     first, last = tables.index("QAPMPOOLB"), len(tables) - tables[::-1].index("QAPMPOOLB")
@@ -558,7 +558,7 @@ def test_a_defect_stops_one_question_and_is_reported_without_the_password(
 
     system.nrg(1)
     polling, events, _ = reader(Broken())
-    assert [until(polling.next_batch).table for _ in range(3)] == 3 * ["NRG_INFO"]
+    assert [until(polling.waiting.next_batch).table for _ in range(3)] == 3 * ["NRG_INFO"]
     assert "broken" in events
     printed = "".join(capsys.readouterr())
     assert "half-way ***" in printed

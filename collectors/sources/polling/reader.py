@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from threading import Event, Thread
 from typing import Generic, TypeVar
 
@@ -26,7 +26,7 @@ from tenacity import (
 
 from counterflow.collectors.sources.polling.batch import Batch, Task
 from counterflow.collectors.sources.polling.session import Session, SessionError
-from counterflow.collectors.sources.polling.waiting import IN_MEMORY_BYTES, Spool
+from counterflow.collectors.sources.polling.waiting import Spool
 
 log = structlog.get_logger()
 
@@ -41,7 +41,10 @@ _Polled = TypeVar("_Polled", bound=Session)
 
 
 class Reader(Generic[_Polled]):
-    """The thread of one system. Times are multiples of the interval, so that several systems are queried at once."""
+    """The thread of one system. Times are multiples of the interval, so that several systems are queried at once.
+
+    Its batches wait in `waiting`.
+    """
 
     def __init__(
         self,
@@ -49,7 +52,7 @@ class Reader(Generic[_Polled]):
         session: _Polled,
         tasks: Sequence[Task[_Polled]],
         on_event: OnEvent,
-        waiting: Spool | None = None,
+        waiting: Spool,
         *,
         drain: bool = False,
     ) -> None:
@@ -59,23 +62,12 @@ class Reader(Generic[_Polled]):
         self._due = dict.fromkeys(tasks, 0.0)
         self._on_event = on_event
         self._stop = Event()
-        self._waiting = waiting or Spool(None, IN_MEMORY_BYTES, {})
+        self.waiting = waiting
         self._drain = drain
         self._thread = Thread(target=self._run, name=f"polling-{name}", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
-
-    def next_batch(self) -> Batch | None:
-        return self._waiting.next_batch()
-
-    def done(self, batch: Batch) -> None:
-        """Release a batch that was taken: it is committed."""
-        self._waiting.done(batch)
-
-    def take_back(self, committed: Mapping[str, int]) -> None:
-        """Offer again whatever is behind the committed number of its stream."""
-        self._waiting.take_back(committed)
 
     def stop(self) -> None:
         """Send no more queries."""
@@ -181,5 +173,5 @@ class Reader(Generic[_Polled]):
 
     def _put(self, batch: Batch) -> None:
         """Let a batch wait as soon as there is room; without room it is dropped when the reader is stopped."""
-        while not self._waiting.put(batch) and not self._stop.wait(0.02):
+        while not self.waiting.put(batch) and not self._stop.wait(0.02):
             pass
