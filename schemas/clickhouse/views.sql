@@ -197,37 +197,6 @@ ALTER TABLE counterflow.component_process {on_cluster}
   COMMENT COLUMN `cpu_cores` 'Processors kept busy. [processors; gauge; null: not reported]',
   COMMENT COLUMN `memory_mb` 'Memory. [MB of 1,048,576 bytes; gauge; null: not reported]';
 
--- How long each entity was in which state without a break, for timelines and for the notes over a chart.
-CREATE OR REPLACE VIEW counterflow.verdict_spell {on_cluster} AS
-SELECT
-  rule, system, entity_type, entity, state,
-  min(ts) - toIntervalMillisecond(toUInt64(1000 * coalesce(argMin(interval_s, ts), 0))) AS start_ts,
-  start_ts - toIntervalMillisecond(toUInt64(1000 * coalesce(argMin(interval_s, ts), 0) * (greatest(
-    1, JSONExtractUInt(evidence, 'figures', 'raising'), JSONExtractUInt(evidence, 'figures', 'near_in_a_row')
-  ) - 1))) AS onset_ts,
-  max(ts) AS end_ts,
-  count() AS intervals,
-  countIf(stale) AS stale_intervals,
-  argMin(reason, ts) AS reason,
-  argMin(evidence, ts) AS evidence
-FROM counterflow.verdict FINAL
-GROUP BY rule, system, entity_type, entity, state, since
-COMMENT 'Spells of a state: from the beginning of its first interval to the end of its last; reason and evidence of the first.';
-
-ALTER TABLE counterflow.verdict_spell {on_cluster}
-  COMMENT COLUMN `rule` 'Name of the rule.',
-  COMMENT COLUMN `system` 'Name of the system.',
-  COMMENT COLUMN `entity_type` 'What is judged: the link_type of a link, or log.',
-  COMMENT COLUMN `entity` 'Name of the entity within the system.',
-  COMMENT COLUMN `state` 'State of the entity throughout the spell.',
-  COMMENT COLUMN `start_ts` 'Beginning of the first interval of the spell, UTC.',
-  COMMENT COLUMN `onset_ts` 'Beginning of the first interval of the signal that raised the state, UTC; of a state that no count raised, start_ts.',
-  COMMENT COLUMN `end_ts` 'End of the last interval of the spell, UTC.',
-  COMMENT COLUMN `intervals` 'Verdicts of the spell. [intervals; gauge]',
-  COMMENT COLUMN `stale_intervals` 'Intervals among them that allowed no verdict and kept the state. [intervals; gauge]',
-  COMMENT COLUMN `reason` 'The figures that decided in the first interval.',
-  COMMENT COLUMN `evidence` 'Inputs, derived figures and thresholds of the first interval, as JSON.';
-
 -- One figure for how busy a system's processors are, whatever it runs and however its recorder reports it.
 CREATE VIEW IF NOT EXISTS counterflow.processor_load {on_cluster} AS
 SELECT
@@ -451,8 +420,8 @@ ALTER TABLE counterflow.deadletter_open {on_cluster}
 
 -- Views with parameters, which are known before a row is read, so that no more is read than they select.
 
--- Spells as in verdict_spell, from the verdicts of a range alone: finding where each spell begins would take all verdicts
--- there ever were.
+-- Spells of a state, from the verdicts of a range alone: finding where each spell begins would take all verdicts there ever
+-- were.
 CREATE OR REPLACE VIEW counterflow.verdict_spell_within {on_cluster} AS
 SELECT
   rule, system, entity_type, entity, state,
@@ -471,6 +440,26 @@ FROM counterflow.verdict AS v FINAL
 WHERE v.ts > {since:DateTime64(3)} AND v.ts <= {until:DateTime64(3)}
 GROUP BY rule, system, entity_type, entity, state, since
 COMMENT 'Spells of a state within a range, verdict_spell_within(since = ..., until = ...): from start_ts, the beginning of its first interval there, to end_ts, the end of its last; begin_ts is when it began, even before the range, onset_ts when the signal that raised it did, longest_s the length of its longest interval; reason and evidence are those of the first.';
+
+-- How long each entity was in which state without a break, for timelines and for the notes over a chart.
+CREATE OR REPLACE VIEW counterflow.verdict_spell {on_cluster} AS
+SELECT rule, system, entity_type, entity, state, start_ts, onset_ts, end_ts, intervals, stale_intervals, reason, evidence
+FROM counterflow.verdict_spell_within(since = '1970-01-01 00:00:00.000', until = '2299-12-31 00:00:00.000') AS rows_of_view
+COMMENT 'Spells of a state: from the beginning of its first interval to the end of its last; reason and evidence of the first.';
+
+ALTER TABLE counterflow.verdict_spell {on_cluster}
+  COMMENT COLUMN `rule` 'Name of the rule.',
+  COMMENT COLUMN `system` 'Name of the system.',
+  COMMENT COLUMN `entity_type` 'What is judged: the link_type of a link, or log.',
+  COMMENT COLUMN `entity` 'Name of the entity within the system.',
+  COMMENT COLUMN `state` 'State of the entity throughout the spell.',
+  COMMENT COLUMN `start_ts` 'Beginning of the first interval of the spell, UTC.',
+  COMMENT COLUMN `onset_ts` 'Beginning of the first interval of the signal that raised the state, UTC; of a state that no count raised, start_ts.',
+  COMMENT COLUMN `end_ts` 'End of the last interval of the spell, UTC.',
+  COMMENT COLUMN `intervals` 'Verdicts of the spell. [intervals; gauge]',
+  COMMENT COLUMN `stale_intervals` 'Intervals among them that allowed no verdict and kept the state. [intervals; gauge]',
+  COMMENT COLUMN `reason` 'The figures that decided in the first interval.',
+  COMMENT COLUMN `evidence` 'Inputs, derived figures and thresholds of the first interval, as JSON.';
 
 -- Changes that the site file dates, and those that intervals show: the capacity of a link, the path of a log.
 CREATE OR REPLACE VIEW counterflow.config_change_within {on_cluster} AS
