@@ -116,18 +116,18 @@ PARTITION BY toYYYYMMDD(ts)
 ORDER BY ({sorting_key(dataset)})
 TTL {LANDED_AT} + {RETENTION}
 SETTINGS ttl_only_drop_parts = 1, {_COMPACT}, {_MERGED}
-COMMENT {_literal(dataset.row)}"""
+COMMENT {literal(dataset.row)}"""
 
 
 def view(dataset: Dataset) -> str:
     """Return the CREATE VIEW of a dataset, and the statement that gives its columns their comments."""
     comments = ",\n  ".join(
-        f"COMMENT COLUMN {quoted(name)} {_literal(column.comment)}" for name, column in dataset.all_columns.items()
+        f"COMMENT COLUMN {quoted(name)} {literal(column.comment)}" for name, column in dataset.all_columns.items()
     )
     return f"""\
 CREATE OR REPLACE VIEW counterflow.{dataset.dataset} {{on_cluster}} AS
 {dataset.select.rstrip()}
-COMMENT {_literal(dataset.row)};
+COMMENT {literal(dataset.row)};
 
 ALTER TABLE counterflow.{dataset.dataset} {{on_cluster}}
   {comments}"""
@@ -238,7 +238,7 @@ def instance_of(dataset: Dataset) -> str:
 
 def _column(name: str, column: Column) -> str:
     codec = "Delta, ZSTD(1)" if column.kind == "cumulative" else _CODECS.get(column.type, "ZSTD(1)")
-    return f"{quoted(name)} {column_type(column)} COMMENT {_literal(column.comment)} CODEC({codec})"
+    return f"{quoted(name)} {column_type(column)} COMMENT {literal(column.comment)} CODEC({codec})"
 
 
 def _joined(names: tuple[str, ...] | list[str], separator: str) -> str:
@@ -250,5 +250,6 @@ def quoted(name: str) -> str:
     return f"`{name}`"
 
 
-def _literal(text: str) -> str:
+def literal(text: str) -> str:
+    """Return text as a literal of SQL."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

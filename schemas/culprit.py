@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from counterflow.base.strict import Strict
+from counterflow.schemas.clickhouse_ddl import literal
 from counterflow.schemas.definition import load_yaml
 
 _MEASURES = Path(__file__).with_name("clickhouse") / "culprit.yaml"
@@ -32,7 +33,7 @@ class Statement(Strict):
     @property
     def measure(self) -> str:
         """The SQL expression of a row's measure."""
-        return "toString(measure)" if len(self.measures) > 1 else _text(next(iter(self.measures)))
+        return "toString(measure)" if len(self.measures) > 1 else literal(next(iter(self.measures)))
 
 
 @cache
@@ -67,9 +68,5 @@ def views() -> str:
         "units": [measure.unit for measure in found.values()],
     }
     for name, values in listed.items():
-        sql = sql.replace(f"{{{name}}}", f"[{', '.join(map(_text, values))}]")
+        sql = sql.replace(f"{{{name}}}", f"[{', '.join(map(literal, values))}]")
     return sql
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
