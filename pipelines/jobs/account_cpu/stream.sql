@@ -1,19 +1,8 @@
--- What does one account (or transaction) cost?
+-- What does one account (or transaction) cost? One row per workload, interval and `basis`. Formulas, and what is null for
+-- which reason: README.md; how minutes meet: log_load; columns: schemas/datasets/account_cpu.yaml.
 --
--- One row per workload, interval and `basis`: `lpar` is utilisation × engines, all that ran on the system; `captured`
--- is what the address spaces account for, which is less. On Power and Linux `lpar` has cores, on z/OS GCPs and zIIPs.
---
--- ms         processors kept busy (utilisation / 100 × engines; captured time / time) × interval / accounts.
--- accounts   done - done of the run's preceding sample: unknown where done is less, where there is no preceding sample,
---            and where it is more than twice the usual interval ago. Rows of single operations and summaries hold the
---            same work again and are counted in `n` alone. Several runs of one workload that end at one time: unknown.
--- meeting    interval and processors meet in minutes since 1970: one of a minute or longer is in the minutes whose middle
---            it contains, a shorter one in the minute that contains its own middle. The mean over the minutes of an
---            interval is known where samples cover 95 % of them.
--- sources    where two report one time, nothing is added: utilisation is the mean of both, the log and captured time
---            are unknown.
---
--- Sources: schemas/datasets/account_cpu.yaml; formulas: README.md.
+-- Rows of single operations and summaries hold the same work again and are counted in `n` alone. Where two sources report
+-- one time, nothing is added: utilisation is the mean of both, the log and captured time are unknown.
 
 -- COUNT, not ROW_NUMBER: see schemas/flink_ddl.py.
 CREATE TEMPORARY VIEW worked AS

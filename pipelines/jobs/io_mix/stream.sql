@@ -1,20 +1,8 @@
--- How much of a job's logical database I/O would mirroring touch?
+-- How much of a job's logical database I/O would mirroring touch? Groups, formulas and caveats: README.md; sources:
+-- QAPMJOBOS (schemas/datasets/job.yaml); Db2 Mirror for i: Performance Considerations, 2.2.
 --
--- One row per group of jobs: all of the partition, a subsystem, a user, a job name, and its first six characters, by
--- which iDoctor groups ("generic job"). `n` of the partition counts every job row, with logical I/O or without, as the
--- manifest does; `n` of the others counts the rows with logical I/O that name the group.
---
--- split      read only, read for update, inserts, other (updates, deletes, force end of data, commits, rollbacks,
---            releases). Where the release has no counter of reads for update the split is three-way.
--- rows       operations on rows: all but commits and rollbacks, which change none. Where these are not known of every row
---            with logical I/O, or exceed other, they cannot be separated: `modify_basis` is with_commits.
--- modify     (inserts + other, of the operations on rows) / operations on rows.
--- exposure   (read for update + inserts + other, of the operations on rows) / operations on rows: Db2 Mirror does or locks
---            these on both nodes. Where the split is three-way, of the reads only those known to be for update: a lower bound.
--- a row      counts where its reads, writes and other are all known, so that shares are over the same rows.
--- blocks     sequential-only jobs count blocks, not rows, in reads and inserts: their shares are not shares of rows.
---
--- Sources: QAPMJOBOS (schemas/datasets/job.yaml); Db2 Mirror for i: Performance Considerations, 2.2.
+-- `n` of the partition counts every job row, with logical I/O or without, as the manifest does; `n` of the others counts
+-- the rows with logical I/O that name the group. A row has logical I/O where its reads, writes and other are all known.
 
 CREATE TEMPORARY VIEW known AS
 SELECT

@@ -1,24 +1,15 @@
--- How full is a link, and how full is the port below it?
+-- How full is a link, and how full is the port below it? One row per link and interval. Formulas and caveats: README.md;
+-- columns: schemas/datasets/link_load.yaml.
 --
--- One row per link and interval. Rates are of the interval, bytes are carried as bytes; bits appear where they are set
--- against the rate of the line. OUT and IN are never added for a load, since a line takes both at once.
---
--- rate       of a running count: (value - value before) / time between the two samples. None where a count is less than
---            before (`reset`), where there is no preceding sample, and where it is more than twice the usual interval
---            ago. Of a delta: value / interval_s.
--- physical   what all links of one physical port carried, and the share of the port that is guaranteed: the rows of
---            logical ports, of every system, and of the physical port itself, at the same point of a grid of 5 s.
---            A sample counts for every point of its interval, a listing for those that follow until there is a newer
+-- physical   the rows of logical ports, of every system, and of the physical port itself, at the same point of a grid of
+--            5 s. A sample counts for every point of its interval, a listing for those that follow until there is a newer
 --            one; either for 5 min at most. A link takes the newest point that its own interval has reached. So each
 --            port counts once whatever its cadence.
---            Where one logical port was sampled without bytes, the sum is not known.
 --
 -- A port's own row names the physical port; an NRG or RDMA link takes it from link_wire
 -- (docs/decisions/0008-links-and-verdicts.md). `n` counts the row and what was set beside it (samples, line rates,
 -- capacities of ports), and 1,000 times the `n` of the wire: the result that knows more replaces the one that knew
 -- less, also where a port is taken back.
---
--- Sources: schemas/datasets/link.yaml; formulas: README.md.
 
 CREATE TEMPORARY VIEW sampled AS
 SELECT
@@ -63,6 +54,7 @@ SELECT
   pt
 FROM timed;
 
+-- An INSERT of its own: a union with the sums below has no key, and Flink would delete each result before writing it anew.
 INSERT INTO link_load (
   ts, interval_s, `system`, n, link, link_type, `group`, physical_port, peer,
   own_out_bytes_s, own_in_bytes_s, own_out_msgs_s, own_in_msgs_s, own_msgs_s, out_packets_s, in_packets_s,

@@ -1,24 +1,9 @@
--- Is the log path of Db2 at its ceiling?
---
--- One row per subsystem and interval. MB are 10^6 bytes, of one copy of the log.
---
--- rate       CIs written × 4096 / copies, a CI that is written again counting again; where copies or CIs written are
---            not known, CIs created × 4096; else what the source states. `rate_basis` names which.
--- running    a running count gives (value - value before) / time between the two samples; no rate where any count is
---            less than before (`reset`), where there is no preceding sample, and where it is more than twice the usual
---            interval ago.
--- processors mean of the minutes of the interval: a sample of a minute or longer is in the minutes whose middle it
---            contains, a shorter one in the minute that contains its own middle.
--- hints      path, copies and synchronous share where the row has none: the newest that a row without figures of an
---            interval (-DISPLAY LOG, D SMS) stated. They hold for an hour, the share for 5 min.
--- ceiling    the newest that holds from the end of the interval or before, for the subsystem and its path; of two that
---            hold from the same time, the one read last.
+-- Is the log path of Db2 at its ceiling? One row per subsystem and interval. Formulas, and how figures of other sources,
+-- ceilings and minutes meet: README.md; columns: schemas/datasets/log_load.yaml.
 --
 -- Where two sources report one interval, each figure is the greatest of both: nothing is added.
 -- `n` is 1, plus 1 for the ceiling, and 1 for each row that is set beside it in each minute: the result that knows more
 -- replaces the one that knew less.
---
--- Sources: schemas/datasets/log_load.yaml; formulas: README.md.
 
 CREATE TEMPORARY VIEW sampled AS
 SELECT
