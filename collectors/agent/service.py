@@ -17,12 +17,16 @@ def unit(program: Path, config: Path) -> str:
 
     Raises
     ------
-    CounterflowError : a path is not absolute, or has a character that has a meaning in a unit.
+    CounterflowError : a path is not absolute, has a character that has a meaning in a unit, or is in a folder that the
+        unit hides.
     """
     for path in (program, config):
         if not re.fullmatch(r"/[\w./+@-]*", str(path), re.ASCII):
             hint = "give an absolute path of letters, digits and . _ + @ - /"
             raise CounterflowError(f"{path}: no path for a unit of systemd", hint=hint, exit_code=2)
+        if re.match(r"/(home|root|run/user|tmp|var/tmp)/", str(path)):  # ProtectHome, PrivateTmp
+            hint = "move it to a folder such as /opt or /etc, and name it with --program or --config"
+            raise CounterflowError(f"{path}: the agent's unit sees no such folder", hint=hint, exit_code=2)
     template = Path(__file__).with_name(UNIT).read_text(encoding="utf-8")
     return template.format(program=program, config=config, secrets=config.parent / "secrets")
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.support.command_line import run
 
 
@@ -38,3 +40,10 @@ def test_a_folder_that_is_not_there_and_a_path_that_a_unit_would_read_otherwise_
             2,
             f"error: {path}: no path for a unit of systemd",
         )
+
+
+@pytest.mark.parametrize("hidden", ["/home/ann/bin/counterflow", "/root/counterflow", "/tmp/venv/bin/counterflow"])
+def test_a_program_that_the_unit_hides_from_itself_is_refused(hidden: str) -> None:
+    refused = run("agent", "install", "--program", hidden, "--print")
+    assert refused.returncode == 2
+    assert refused.stderr.startswith(f"error: {hidden}: the agent's unit sees no such folder\nhint: move it")
