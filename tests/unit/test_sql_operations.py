@@ -185,6 +185,13 @@ JOURNAL_INFO:
        ATTACHED_JOURNAL_RECEIVER_NAME: , DELETE_RECEIVER_OPTION: "NO", NUMBER_JOURNAL_RECEIVERS: 7,
        TOTAL_SIZE_JOURNAL_RECEIVERS: }
   landed: {APP/QSQJRN: {JOURNAL_STATE: "*ACTIVE", DELETE_RECEIVER_OPTION: "NO", NUMBER_JOURNAL_RECEIVERS: 7}}
+GROUP_PTF_INFO:
+  rows:
+    - {PTF_GROUP_NAME: SF99960, PTF_GROUP_TARGET_RELEASE: V7R6M0, PTF_GROUP_STATUS: INSTALLED, PTF_GROUP_LEVEL: 1}
+    - {PTF_GROUP_NAME: SF99960, PTF_GROUP_TARGET_RELEASE: V7R6M0, PTF_GROUP_STATUS: INSTALLED, PTF_GROUP_LEVEL: 2}
+    - {PTF_GROUP_NAME: SF99960, PTF_GROUP_TARGET_RELEASE: V7R6M0, PTF_GROUP_STATUS: NOT INSTALLED, PTF_GROUP_LEVEL: 3}
+    - {PTF_GROUP_NAME: , PTF_GROUP_STATUS: ERROR}
+  landed: {SF99960 V7R6M0 INSTALLED: {HIGHEST_LEVEL: 2}, SF99960 V7R6M0 NOT INSTALLED: {HIGHEST_LEVEL: 3}}
 """
 
 
@@ -193,6 +200,17 @@ def test_rows_as_documented_land_and_what_is_null_does_not(system: System, table
     system.table("QSYS2", table, case["rows"][0])
     system.add("QSYS2", table, *case["rows"][1:])
     assert landed(system, table) == case["landed"]
+
+
+def test_a_licence_that_ends_has_the_days_left(system: System) -> None:
+    ends = (datetime.now(UTC) + timedelta(days=30)).date().isoformat()
+    feature = {"PRODUCT_ID": "5770WDS", "FEATURE_ID": "5050", "RELEASE_LEVEL": "V7R5M0", "INSTALLED": "YES"}
+    system.table("QSYS2", "LICENSE_INFO", {**feature, "LICENSE_EXPIRATION": ends})
+    absent, endless = {"FEATURE_ID": "5051", "INSTALLED": "NO"}, {"FEATURE_ID": "5052", "LICENSE_EXPIRATION": None}
+    system.add("QSYS2", "LICENSE_INFO", {**feature, **absent, "LICENSE_EXPIRATION": ends}, {**feature, **endless})
+    found = landed(system, "LICENSE_INFO")
+    assert set(found) == {"5770WDS/5050/V7R5M0"}
+    assert found["5770WDS/5050/V7R5M0"]["DAYS_LEFT"] == pytest.approx(30, abs=1)  # midnight may pass
 
 
 def test_of_many_output_queues_the_longest_land_and_the_count_of_all(system: System) -> None:
