@@ -119,16 +119,18 @@ def stop(settings: StackSettings, name: str) -> None:
         _call(settings, "stopProcess", name)
 
 
-def shutdown(settings: StackSettings) -> None:
-    """End the supervisor, and with it every part that still runs; wait until it is gone."""
-    with suppress(psutil.Error, OSError):  # `sweep` ends a supervisor that hangs or was already ending
-        supervisor = psutil.Process(_call(settings, "getPID"))
+def shutdown(settings: StackSettings, patience_s: float = 60) -> None:
+    """End the supervisor, and with it every part that still runs; wait until they are gone."""
+    with suppress(OSError):  # `sweep` ends a supervisor that hangs or was already ending
         _call(settings, "shutdown")
-        supervisor.wait(timeout=60)
+        _gone(settings, patience_s)
 
 
 def processes(settings: StackSettings) -> list[psutil.Process]:
-    """Return every process that was started as part of this stack, supervised or not."""
+    """Return every process that was started as part of this stack, supervised or not.
+
+    One that has ended is none, even where nobody waits for it, as in a container without an init process.
+    """
     found = []
     for process in psutil.process_iter():
         try:
@@ -145,9 +147,17 @@ def sweep(settings: StackSettings, patience_s: float = 60) -> None:
         for process in left:
             with suppress(psutil.NoSuchProcess):
                 process.terminate()
-        for process in psutil.wait_procs(left, timeout=patience_s)[1]:
+        for process in _gone(settings, patience_s):
             with suppress(psutil.NoSuchProcess):
                 process.kill()
+
+
+def _gone(settings: StackSettings, patience_s: float) -> list[psutil.Process]:
+    """Wait until no process of this stack is left; return those that are after `patience_s`."""
+    end = time.monotonic() + patience_s
+    while (left := processes(settings)) and time.monotonic() < end:
+        time.sleep(0.1)
+    return left
 
 
 def _call(settings: StackSettings, method: str, *arguments: object) -> Any:

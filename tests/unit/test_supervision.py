@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -122,6 +124,24 @@ def test_what_a_killed_supervisor_left_is_found_and_ended(supervised: StackSetti
     )
     supervision.sweep(supervised, patience_s=1)
     assert supervision.processes(supervised) == []
+
+
+def test_a_process_that_nobody_waits_for_keeps_no_stack_from_stopping(supervised: StackSettings) -> None:
+    """Where no init process reaps what ended, as in some containers, it stays in the table of processes."""
+    script = (
+        "import subprocess, sys, time; child = subprocess.Popen(['sleep', '1000'], env=dict(COUNTERFLOW_STACK="
+        "sys.argv[1], PATH=sys.argv[2])); print(child.pid, flush=True); time.sleep(1000)"
+    )
+    command = (sys.executable, "-c", script, str(supervised.home), os.environ["PATH"])
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as careless:
+        assert careless.stdout
+        child = psutil.Process(int(careless.stdout.readline()))
+        until(lambda: child in supervision.processes(supervised), "it belongs to the stack")
+        began = time.monotonic()
+        supervision.sweep(supervised)
+        assert time.monotonic() - began < 30
+        assert child.status() == psutil.STATUS_ZOMBIE
+        careless.kill()
 
 
 def test_a_supervisor_that_is_ending_does_not_keep_the_stack_from_stopping(supervised: StackSettings) -> None:
