@@ -111,15 +111,6 @@ class ClickHouse:
         wire = {"default_format": "JSONEachRow", "output_format_json_quote_64bit_integers": 0, **(settings or {})}
         return [orjson.loads(line) for line in self.post(sql, settings=wire).splitlines()]
 
-    def ping(self) -> bool:
-        """Return whether the server answers at all."""
-        import httpx
-
-        try:
-            return self._http.get("/ping").text == "Ok.\n"
-        except httpx.TransportError:
-            return False
-
     def close(self) -> None:
         self._http.close()
 

@@ -133,10 +133,6 @@ class Embedded(ClickHouse):
         if first:
             yield self.post(sql, settings=settings)  # a result without rows has no block, but it has a header
 
-    def ping(self) -> bool:
-        """Return True: the engine is in this process."""
-        return True
-
     def close(self) -> None:
         self._session.close()
 

@@ -70,12 +70,12 @@ def command_line(words: str) -> str:
 
 
 @contextmanager
-def connected(user: str, *, exit_code: int, home: Path | None = None) -> Iterator[ClickHouse]:
+def connected(user: str, *, exit_code: int) -> Iterator[ClickHouse]:
     """Connect to the running stack's ClickHouse as one of its users; an error ends the command with `exit_code`."""
     from counterflow.stack.line import refusals
     from counterflow.stack.settings import StackSettings
 
-    settings = StackSettings.running(home=home)
+    settings = StackSettings.running()
     try:
         client = settings.clickhouse(user)
     except CounterflowError as error:

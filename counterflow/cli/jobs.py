@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from counterflow.base.errors import CounterflowError
     from counterflow.pipelines.submission import Cluster, Submission
 
-_home = click.option("--home", type=click.Path(path_type=Path), help="Home of the stack. [default: ./.counterflow]")
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line instead of text.")
 _names = click.argument("names", metavar="[JOB]...", nargs=-1)
 
@@ -30,10 +29,9 @@ def command() -> None:
 
 @command.command()
 @_names
-@_home
 @_json
 @click.option("--watch", is_flag=True, help="Keep running, and resubmit jobs that stopped.")
-def submit(names: tuple[str, ...], home: Path | None, as_json: bool, watch: bool) -> None:
+def submit(names: tuple[str, ...], as_json: bool, watch: bool) -> None:
     """Start jobs (default: all) from their newest checkpoint; a running job is left alone."""
     from counterflow.pipelines import jobs, submission
 
@@ -50,20 +48,19 @@ def submit(names: tuple[str, ...], home: Path | None, as_json: bool, watch: bool
             _write(as_json, {"error": found.message}, found.message)
 
     if watch:
-        submission.watch(_cluster(home), _tolerant(report), jobs=jobs.chosen(names))
-    for submitted in submission.submit(_cluster(home), jobs.chosen(names)):
+        submission.watch(_cluster(), _tolerant(report), jobs=jobs.chosen(names))
+    for submitted in submission.submit(_cluster(), jobs.chosen(names)):
         report(submitted)
 
 
 @command.command("list")
-@_home
 @_json
-def listing(home: Path | None, as_json: bool) -> None:
+def listing(as_json: bool) -> None:
     """Show the jobs: their state, the age of their newest checkpoint, their newest failure."""
     from counterflow.cli._table import console, table
     from counterflow.pipelines import submission
 
-    found = submission.listing(_cluster(home))
+    found = submission.listing(_cluster())
     if as_json:
         for status in found:
             _write(True, vars(status), "")
@@ -84,13 +81,12 @@ def listing(home: Path | None, as_json: bool) -> None:
 
 @command.command()
 @_names
-@_home
 @_json
-def cancel(names: tuple[str, ...], home: Path | None, as_json: bool) -> None:
+def cancel(names: tuple[str, ...], as_json: bool) -> None:
     """Cancel jobs (default: all); `submit` resumes them where they were."""
     from counterflow.pipelines import jobs, submission
 
-    for name in submission.cancel(_cluster(home), jobs.chosen(names)):
+    for name in submission.cancel(_cluster(), jobs.chosen(names)):
         _write(as_json, {"job": name, "what": "cancelled"}, f"{name} cancelled")
 
 
@@ -99,11 +95,8 @@ def cancel(names: tuple[str, ...], home: Path | None, as_json: bool) -> None:
 @click.option("--from", "begin", type=TIME, required=True, help="First interval end; UTC by default.")
 @click.option("--to", "end", type=TIME, required=True, help="Up to, but excluding, this interval end.")
 @click.option("--system", help="Only this system.")
-@_home
 @_json
-def rerun(
-    names: tuple[str, ...], begin: datetime, end: datetime, system: str | None, home: Path | None, as_json: bool
-) -> None:
+def rerun(names: tuple[str, ...], begin: datetime, end: datetime, system: str | None, as_json: bool) -> None:
     """Compute results again (default: of all jobs) from what landed in the tables.
 
     Use it for intervals that stay incomplete because their rows arrived so far apart that the running job had dropped
@@ -115,7 +108,7 @@ def rerun(
     if end <= begin:
         raise click.BadParameter(f"{end} is not after {begin}", param_hint="--to")
     selected = jobs.chosen(names)
-    with connected("lander", exit_code=1, home=home) as client:
+    with connected("lander", exit_code=1) as client:
         written = batch.run(client, selected, begin, end, system)
     for dataset, rows in written.items():
         _write(as_json, {"dataset": dataset, "rows": rows}, f"{dataset}: {rows:,} rows")
@@ -136,9 +129,8 @@ def _tolerant(report: Callable[[Submission | CounterflowError], None]) -> Callab
 @click.option(
     "--to", required=True, type=click.Path(file_okay=False, path_type=Path), help="Target folder, created if missing."
 )
-@_home
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of the path of each file.")
-def render(name: str, to: Path, home: Path | None, as_json: bool) -> None:
+def render(name: str, to: Path, as_json: bool) -> None:
     """Write the files of a job for a dedicated Flink cluster in application mode.
 
     docs/kubernetes.md describes how to start it.
@@ -149,7 +141,7 @@ def render(name: str, to: Path, home: Path | None, as_json: bool) -> None:
     from counterflow.stack.jobs import connection
     from counterflow.stack.settings import StackSettings
 
-    settings = StackSettings.load(home=home)
+    settings = StackSettings.load()
     [job] = chosen([name])
     written = application.write(
         job, datasets(), bootstrap=settings.kafka_bootstrap, connection=connection(settings), to=to.absolute()
@@ -167,8 +159,8 @@ def _write(as_json: bool, fields: dict[str, object], text: str) -> None:
     click.echo(orjson.dumps(fields).decode() if as_json else text)
 
 
-def _cluster(home: Path | None) -> Cluster:
+def _cluster() -> Cluster:
     from counterflow.stack.jobs import cluster
     from counterflow.stack.settings import StackSettings
 
-    return cluster(StackSettings.running(home=home))
+    return cluster(StackSettings.running())

@@ -90,12 +90,12 @@ class StackSettings(Places):
         return stack
 
     @classmethod
-    def running(cls, *, home: Path | None = None) -> Self:
+    def running(cls) -> Self:
         """Return the settings of the stack running in this home, or of servers elsewhere.
 
         Raises `CounterflowError` where neither exists, before any request to a server.
         """
-        settings = cls.load(home=home)
+        settings = cls.load()
         if settings.stack_file.exists() or settings.elsewhere:
             return settings
         raise CounterflowError(

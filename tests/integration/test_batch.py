@@ -157,7 +157,8 @@ def test_the_command_computes_as_the_user_that_inserts(
     expected = landed(client, "jobs")["io_mix"]
     kept = clickhouse.stack_file.read_text() if clickhouse.stack_file.exists() else None
     clickhouse.stack_file.write_text(clickhouse.model_dump_json())
-    period = ("--from", f"{BEGIN:%F}", "--to", f"{END:%F}", "--home", str(clickhouse.home))
+    monkeypatch.setenv("COUNTERFLOW_HOME", str(clickhouse.home))
+    period = ("--from", f"{BEGIN:%F}", "--to", f"{END:%F}")
     try:
         done: Any = CliRunner().invoke(cli, ["jobs", "rerun", "io_mix", *period], catch_exceptions=False)
     finally:
