@@ -32,35 +32,28 @@ setup: .venv/.synced ## install the tools of this checkout
 APT_HOME := $(abspath $(HOME_DIR))/apt
 APT := mkdir -p $(APT_HOME)/lists/partial $(APT_HOME)/cache && apt-get -qq -o Dir::State::lists=$(APT_HOME)/lists -o Dir::Cache=$(APT_HOME)/cache
 
+# Packages of Debian, unpacked into a folder below .counterflow/: $(call unpacked,folder,packages,what runs them)
+unpacked = mkdir -p $(HOME_DIR)/$(1) && cd $(HOME_DIR)/$(1) && set -- $(2) && \
+  { apt-get -qq download "$$@" 2> /dev/null || { $(APT) update && $(APT) download "$$@"; }; } && \
+  for package in *.deb; do dpkg -x "$$package" . || exit; done || { \
+  echo "error: the tests $(3), which could not be fetched"; echo "hint: sudo apt-get install $(2)"; exit 2; }
+
 nmon openssl: ## the programs with which tests record and make certificates: the machine's, else Debian's, unpacked below .counterflow/
-	@command -v $@ > /dev/null || { mkdir -p $(HOME_DIR)/$@ && cd $(HOME_DIR)/$@ && \
-	  { apt-get -qq download $@ 2> /dev/null || { $(APT) update && $(APT) download $@; }; } && \
-	  dpkg -x $@_*.deb .; } || { echo "error: the tests run $@, which could not be fetched"; \
-	  echo "hint: sudo apt-get install $@"; exit 2; }
+	@command -v $@ > /dev/null || { $(call unpacked,$@,$@,run $@); }
 
 openssh: ## the SSH server of the tests of remote files: fetched as nmon is
-	@command -v sshd > /dev/null || test -x $(HOME_DIR)/openssh/usr/sbin/sshd || { mkdir -p $(HOME_DIR)/openssh && cd $(HOME_DIR)/openssh && \
-	  set -- openssh-server libwrap0 && \
-	  { apt-get -qq download "$$@" 2> /dev/null || { $(APT) update && $(APT) download "$$@"; }; } && \
-	  for package in *.deb; do dpkg -x "$$package" . || exit; done; } || { \
-	  echo "error: the tests of remote files run sshd, which could not be fetched"; \
-	  echo "hint: sudo apt-get install openssh-server"; exit 2; }
+	@command -v sshd > /dev/null || test -x $(HOME_DIR)/openssh/usr/sbin/sshd || { \
+	  $(call unpacked,openssh,openssh-server libwrap0,of remote files run sshd); }
 
 # Debian's Alertmanager has the path of its templates compiled in: it is patched to one of the same length below the working directory.
 prometheus: ## Prometheus and Alertmanager for the tests of alerts: fetched as nmon is
-	@{ command -v promtool && command -v amtool && command -v prometheus && command -v prometheus-alertmanager; } > /dev/null || \
-	  { mkdir -p $(HOME_DIR)/prometheus && cd $(HOME_DIR)/prometheus && set -- prometheus prometheus-alertmanager && \
-	  { apt-get -qq download "$$@" 2> /dev/null || { $(APT) update && $(APT) download "$$@"; }; } && \
-	  for package in *.deb; do dpkg -x "$$package" . || exit; done && LC_ALL=C sed -i \
-	  's#/usr/share/prometheus/alertmanager#usr/share/prometheus//alertmanager#g' usr/bin/prometheus-alertmanager; } || { \
-	  echo "error: the tests of alerts run Prometheus and Alertmanager, which could not be fetched"; \
-	  echo "hint: sudo apt-get install prometheus prometheus-alertmanager"; exit 2; }
+	@{ command -v promtool && command -v amtool && command -v prometheus && command -v prometheus-alertmanager; } > /dev/null || { \
+	  $(call unpacked,prometheus,prometheus prometheus-alertmanager,of alerts run Prometheus and Alertmanager); \
+	  LC_ALL=C sed -i 's#/usr/share/prometheus/alertmanager#usr/share/prometheus//alertmanager#g' usr/bin/prometheus-alertmanager; }
 
 node_exporter: ## the exporter that the tests of scrapes run: fetched as nmon is
-	@command -v prometheus-node-exporter > /dev/null || { mkdir -p $(HOME_DIR)/node_exporter && cd $(HOME_DIR)/node_exporter && \
-	  { apt-get -qq download prometheus-node-exporter 2> /dev/null || { $(APT) update && $(APT) download prometheus-node-exporter; }; } && \
-	  dpkg -x prometheus-node-exporter_*.deb .; } || { echo "error: the tests of scrapes run node_exporter, which could not be fetched"; \
-	  echo "hint: sudo apt-get install prometheus-node-exporter"; exit 2; }
+	@command -v prometheus-node-exporter > /dev/null || { \
+	  $(call unpacked,node_exporter,prometheus-node-exporter,of scrapes run node_exporter); }
 
 chromium: ## a Chromium without a window for the tests of the report: fetched with what it needs, as nmon is
 	@{ command -v chromium-headless-shell || command -v chromium || command -v google-chrome; } > /dev/null || \
