@@ -154,7 +154,9 @@ def test_every_input_query_names_what_it_returns(run: Run, clickhouse: StackSett
             assert set(rows[0]) == {"system", *subject, *query.columns}
 
 
-def test_a_unit_with_several_paths_is_one_disk_and_a_mirrored_pair_two_whoever_else_lists_them(run: Run, clickhouse: StackSettings) -> None:
+def test_a_unit_with_several_paths_is_one_disk_and_a_mirrored_pair_two_whoever_else_lists_them(
+    run: Run, clickhouse: StackSettings
+) -> None:
     day = {"param_systems": "[]", "param_from": "2026-03-01 00:00:00", "param_to": "2026-03-02 00:00:00"}
     with ClickHouse(clickhouse.clickhouse_url, "reader", clickhouse.clickhouse_password("reader")) as client:
         found = measured(client, day)[NAME]
