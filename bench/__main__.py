@@ -20,13 +20,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bench import model
 from bench.figure import REFERENCE_TASK_S, Figure
 
 Result = dict[str, Any]
 """A figure, its bench, and on which day, commit and machine it was measured: a line of `results.json`."""
 
 FOLDER = Path(__file__).parent
+FIGURES = FOLDER / "results.json"
 RESULTS = FOLDER / "RESULTS.md"
 """The page; its last section, which lists what is measured no more, is kept as it is."""
 BENCHES = ("parse", "publish", "land", "line", "panels", "look", "soak")
@@ -42,7 +42,7 @@ def main(names: list[str]) -> int:
     # A shell starts background jobs with SIGINT ignored.
     for interruption in (signal.SIGINT, signal.SIGTERM):
         signal.signal(interruption, signal.default_int_handler)
-    results: list[Result] = json.loads(model.RESULTS.read_text())
+    results: list[Result] = json.loads(FIGURES.read_text())
     notes: dict[str, list[str]] = {"failed": [], "twice as bad as before": []}
     of = {"at": f"{datetime.now(UTC):%Y-%m-%d}", "commit": _commit(), "machine": _machine()}
     for name in names or BENCHES:
@@ -58,9 +58,8 @@ def main(names: list[str]) -> int:
         if made:
             kept = [result for result in results if result["bench"] != name]
             results = sorted([*kept, *made], key=lambda result: BENCHES.index(result["bench"]))
-        model.RESULTS.write_text("[\n" + ",\n".join(json.dumps(result) for result in results) + "\n]\n")
+        FIGURES.write_text("[\n" + ",\n".join(json.dumps(result) for result in results) + "\n]\n")
         RESULTS.write_text(_page(results))
-    model.PAGE.write_text(model.page(model.PAGE.read_text()))
     met = [(r["figure"]["measure"], Figure(**r["figure"]).met(r["fixed_task_s"])) for r in results]
     notes["limit missed"] = [measure for measure, answer in met if answer == "no"]
     notes["not decided, the machine is slow"] = [measure for measure, answer in met if answer == "unknown"]
