@@ -24,7 +24,7 @@ PARTS_BYTES = 3 << 30
 HOME_BYTES = 1 << 30
 """For logs, data and checkpoints of a first day."""
 MEMORY_BYTES = 3 << 30
-"""The stack takes 2.25 GiB of resident memory before the first record (bench/RESULTS.md), and input takes more."""
+"""The stack takes 2.49 GiB of resident memory before the first record (bench/RESULTS.md), and input takes more."""
 GROUP = Path("/sys/fs/cgroup")
 """This process's control group (cgroup v2), as a container has it."""
 
