@@ -80,9 +80,8 @@ class ClickHouse:
         httpx.TransportError : no response; whether the statement was applied is unknown.
         """
         if not body:
-            response = self._http.post("/", **_form(sql, settings))
-            _check(response)
-            return response.content
+            with self.stream(sql, settings) as (_, received):  # an exception may come after the first bytes
+                return b"".join(received)
         pieces = [body] if isinstance(body, bytes) else body
         size = {"Content-Length": str(sum(map(len, pieces)))}
         response = self._http.post("/", params={"query": sql, **_params(settings)}, content=iter(pieces), headers=size)

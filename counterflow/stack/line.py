@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from counterflow.analysis.answer import Answer
     from counterflow.analysis.checks.facts import Facts
 
+_LIMITS = (159, 241, 396)
+"""Codes of exceptions: the time, the memory or the rows that a user may have are exceeded."""
+
 
 class Line(Connection):
     """The connection to a line; see `connect`."""
@@ -72,4 +75,5 @@ def refusals(settings: StackSettings, exit_code: int = 2) -> Iterator[None]:
             f"no answer from {settings.clickhouse_url}", hint=UNREACHED, exit_code=exit_code
         ) from None
     except ClickHouseError as error:
-        raise CounterflowError(str(error), hint="counterflow dev migrate", exit_code=exit_code) from None
+        hint = "choose a shorter period, or fewer systems" if error.code in _LIMITS else "counterflow dev migrate"
+        raise CounterflowError(str(error), hint=hint, exit_code=exit_code) from None

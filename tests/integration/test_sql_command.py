@@ -236,3 +236,19 @@ def test_an_assistant_reads_the_running_line_within_the_limits_of_the_reader(env
     assert json.loads(text)["more_rows"]
     assert limited
     assert "max_execution_time" in reason
+
+
+def test_a_window_of_more_rows_than_a_reader_may_have_is_refused_with_the_way_out(
+    environment: dict[str, str], clickhouse: StackSettings
+) -> None:
+    """An estimate reads every interval of its window, and a reader gets a million rows."""
+    mixes = "SELECT 'A', toDateTime('2026-01-01') + number, 60, 'partition', '*', 1 FROM numbers(1_000_001)"
+    with clickhouse.clickhouse("admin") as admin:
+        admin.post(f"INSERT INTO counterflow.io_mix (system, ts, interval_s, grouping, name, reads) {mixes}")
+    ours = {name: value for name, value in environment.items() if name.startswith("COUNTERFLOW_")}
+    refused = run("whatif", "mirror", **ours)
+    assert refused.returncode == 2
+    assert "Limit for result exceeded" in refused.stderr
+    assert "hint: choose a shorter period, or fewer systems" in refused.stderr
+    within = run("whatif", "mirror", "--from", "2026-01-02", "--to", "2026-01-02T01:00", "--json", **ours)
+    assert json.loads(within.stdout)["intervals"] == 3600
