@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import os
 import signal
@@ -14,16 +13,15 @@ import click
 import pytest
 
 from counterflow.cli._files import recordings
-from tests.support.command_line import run
-from tests.support.waiting import until
+from tests.support.waiting import PATIENCE_S, until
 
 SAMPLE = Path(__file__).parents[2] / "samples/nmon/linux_16n_plain.nmon.gz"
 
 
 @pytest.fixture
-def stack(tmp_path: Path) -> dict[str, str]:
+def environment(tmp_path: Path) -> dict[str, str]:
     """A stack elsewhere whose broker does not answer."""
-    return {"COUNTERFLOW_HOME": str(tmp_path / "home"), "COUNTERFLOW_KAFKA_BOOTSTRAP": "127.0.0.1:1"}
+    return {**os.environ, "COUNTERFLOW_HOME": str(tmp_path / "home"), "COUNTERFLOW_KAFKA_BOOTSTRAP": "127.0.0.1:1"}
 
 
 @pytest.mark.parametrize(
@@ -35,11 +33,13 @@ def stack(tmp_path: Path) -> dict[str, str]:
     ],
     ids=["empty folder", "empty system", "empty run"],
 )
-def test_what_is_missing_is_named(words: list[str], problem: str, stack: dict[str, str], tmp_path: Path) -> None:
+def test_what_is_missing_is_named(words: list[str], problem: str, environment: dict[str, str], tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "counterflow", "publish", *words]
     empty = tmp_path / "empty"
     empty.mkdir()
-    with contextlib.chdir(empty):
-        done = run("publish", *words, **stack)
+    done = subprocess.run(
+        command, env=environment, cwd=empty, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
     assert (done.returncode, done.stdout) == (2, "")
     assert problem in done.stderr
     assert "Traceback" not in done.stderr
@@ -47,9 +47,9 @@ def test_what_is_missing_is_named(words: list[str], problem: str, stack: dict[st
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_ends_at_a_signal_while_it_copies_its_input(
-    number: signal.Signals, stack: dict[str, str], tmp_path: Path
+    number: signal.Signals, environment: dict[str, str], tmp_path: Path
 ) -> None:
-    command, environment = [sys.executable, "-m", "counterflow", "publish", "-"], {**os.environ, **stack}
+    command = [sys.executable, "-m", "counterflow", "publish", "-"]
     with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
             assert process.stdin
