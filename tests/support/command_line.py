@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import click
 import pytest
+import structlog
 from click.testing import CliRunner
 
 from counterflow.cli import cli, main
@@ -43,6 +44,7 @@ def run(*words: str, stdin: bytes = b"", **variables: str) -> subprocess.Complet
         patched.setattr(sys, "argv", ["counterflow", *words])
         patched.setattr(os, "environ", others | variables)
         handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        logging = structlog.get_config()
         try:
             main()
             status = 0
@@ -51,6 +53,7 @@ def run(*words: str, stdin: bytes = b"", **variables: str) -> subprocess.Complet
         finally:
             for number, handler in handlers.items():  # commands set their own, with which a test run would not end
                 signal.signal(number, handler)
+            structlog.configure(**logging)
         return subprocess.CompletedProcess(words, status, out.getvalue().decode(), err.getvalue().decode())
 
 
