@@ -17,7 +17,7 @@ from typing import NamedTuple
 from counterflow.analysis.checks.report import answers, measured, with_facts
 from counterflow.analysis.queries import BEGINNING, END
 from counterflow.base.clickhouse import ClickHouse
-from counterflow.pipelines.rules import rules
+from counterflow.pipelines.rules import words
 from counterflow.schemas.thresholds import with_thresholds
 
 FOLDER = Path(__file__).parent / "findings"
@@ -50,13 +50,12 @@ def findings(
     ------
     ClickHouseError : the server refused a statement.
     """
-    states = {state: words for rule in rules().values() for state, words in rule.states.items()}
     given = {
         "param_systems": sorted(systems),
         "param_since": since,
         "param_until": until,
-        "param_states": list(states),
-        "param_words": list(states.values()),
+        "param_states": [*words()],
+        "param_words": [*words().values()],
     }
     found = []
     for path in sorted(FOLDER.glob("*.sql")):

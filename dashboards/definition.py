@@ -101,7 +101,7 @@ class Looks(Strict):
 
     def state(self, state: str) -> State:
         """Return how a state is shown; one that is not known, as it is written."""
-        return State(colour=self.state_colours.get(state, "unknown"), text=words(state))
+        return State(colour=self.state_colours.get(state, "unknown"), text=words().get(state, state))
 
 
 @cache

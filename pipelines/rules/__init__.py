@@ -134,9 +134,10 @@ def rules() -> dict[str, Rule[Any, Any, Any]]:
     return {m.RULE.name: m.RULE for m in modules if hasattr(m, "RULE")}
 
 
-def words(state: str) -> str:
-    """Return a state in words; one that no rule has, as it is written."""
-    return next((rule.states[state] for rule in rules().values() if state in rule.states), state)
+@cache
+def words() -> Mapping[str, str]:
+    """Return the words for each state of any rule."""
+    return {state: text for rule in rules().values() for state, text in rule.states.items()}
 
 
 def parameter(default: float, meaning: str, source: str) -> Any:
