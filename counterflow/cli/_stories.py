@@ -94,7 +94,6 @@ def report(client: ClickHouse, stories: Sequence[Simulated]) -> Report:
     from counterflow.analysis.studies.compare import compare
     from counterflow.analysis.studies.pictured import side_by_side
     from counterflow.analysis.studies.stored import read_run
-    from counterflow.analysis.whatif.log_path_table import predictions
     from counterflow.dashboards.report.collect import collect
 
     begin, end = min(one.begin for one in stories), max(one.end for one in stories)
@@ -102,11 +101,7 @@ def report(client: ClickHouse, stories: Sequence[Simulated]) -> Report:
     [runs] = [one.story.runs for one in stories if one.story.runs]
     compared = compare([read_run(client, name) for name in runs])
     notes = (f"The demo's stories {GENERATED}: files as the systems write them, simulated from published figures.",)
-    return made._replace(
-        predictions=[*predictions(client, made.systems, f"{begin:%F %T}", f"{end:%F %T}")],
-        comparison=side_by_side(compared),
-        notes=notes,
-    )
+    return made._replace(comparison=side_by_side(compared), notes=notes)
 
 
 def _chapter(one: Simulated) -> Chapter:

@@ -127,7 +127,7 @@ def _run(
 ) -> tuple[bool, dict[str, Any]]:
     from counterflow.analysis.queries import queries, run_stored
     from counterflow.collectors.agent.publish import publish_files
-    from counterflow.dashboards.report.written import write
+    from counterflow.connection.report import written
     from counterflow.stack.account import wait_computed, wait_judged, wait_landed
 
     agent_id = f"demo-{secrets.token_hex(4)}"
@@ -161,7 +161,7 @@ def _run(
         with _phase("scrape", seconds), out.status("scraping node_exporter"):
             scraped = scrape(settings, client, f"{agent_id}-scrape")
         with _phase("report", seconds), out.status("writing the report"):
-            written = write(report(client, stories), settings.home / "demo", pictures=False)
+            page = written(client, report(client, stories), (), settings.home / "demo").page
     out.print()
     for path in recordings:
         out.print(f"  {path.name}{f'  {GENERATED}' if 'generated' in path.name else ''}")
@@ -186,7 +186,7 @@ def _run(
     made = {
         "results": results,
         "answers": {query.name: rows for query, rows in answers},
-        "report": str(written),
+        "report": str(page),
         "stories": shown,
         "scraped": {"landed": scraped.account.landed, "lost": scraped.account.lost} if scraped else None,
     }
