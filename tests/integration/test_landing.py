@@ -135,6 +135,13 @@ def running(line: StackSettings, *options: str, url: str | None = None) -> Itera
         process.wait(PATIENCE_S)
 
 
+def exposes(port: int, sample: str) -> bool:
+    """Return whether the metrics of a lander, which may still be starting, have this sample."""
+    with suppress(httpx.TransportError):
+        return sample in httpx.get(f"http://127.0.0.1:{port}/metrics", trust_env=False).text
+    return False
+
+
 def answer(line: StackSettings, sql: str, agent: str) -> dict[str, Any]:
     with admin(line) as client:
         return client.rows(sql, {"param_agent": agent})[0]
@@ -521,18 +528,12 @@ def test_metrics_report_what_landed_and_no_secret(line: StackSettings, agent: st
 def test_work_moves_between_landers(line: StackSettings, agent: str) -> None:
     [port] = free_ports(1)
 
-    def second_lands() -> bool:
-        with suppress(httpx.TransportError):
-            lines = httpx.get(f"http://127.0.0.1:{port}/metrics", trust_env=False).text.splitlines()
-            return any(one.startswith('counterflow_lander_rows_total{dataset="disk"}') for one in lines)
-        return False
-
     with running(line, "--batch-messages", "200"):
         publish(line, agent, records(agent, 0, 4_000))
         until(lambda: rows_of(line, agent) > 0, "the first lands")
         with running(line, "--instance-id", "another", "--metrics-port", str(port)) as second:
             published = 4_000
-            while not second_lands():  # it has a partition then
+            while not exposes(port, 'counterflow_lander_rows_total{dataset="disk"}'):  # it has a partition then
                 publish(line, agent, records(agent, published, published + 100))
                 published += 100
                 assert published < 100_000
@@ -552,14 +553,8 @@ def test_landing_of_a_topic_is_paused_when_too_much_is_refused(line: StackSettin
     counted = {name: value for name, value in envelope.items() if name not in own}
     other = framed({**counted, "counted": "disk", "row_count": 1}, dataset="manifest")
     with running(line, "--metrics-port", str(port)) as process:
-        metrics = f"http://127.0.0.1:{port}/metrics"
-
-        def paused() -> bool:
-            with suppress(httpx.TransportError):
-                return f'counterflow_lander_stopped{{topic="{TOPIC}"}} 1.0' in httpx.get(metrics, trust_env=False).text
-            return False
-
-        until(paused, "landing of the topic is paused")
+        stopped = f'counterflow_lander_stopped{{topic="{TOPIC}"}} 1.0'
+        until(lambda: exposes(port, stopped), "landing of the topic is paused")
         health = httpx.get(f"http://127.0.0.1:{port}/healthz", trust_env=False)
         assert health.status_code == 503
         assert health.text.startswith(f"landing of {TOPIC} is paused, too many messages are rejected: ")
