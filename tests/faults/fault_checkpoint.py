@@ -20,21 +20,17 @@ def checkpoints(stack: StackSettings, job_id: str | None) -> list[Path]:
     return sorted(made, key=lambda path: int(path.name.removeprefix("chk-")))
 
 
-def of_each_job(stack: StackSettings) -> list[list[Path]]:
-    """Return the checkpoints of each running job; a job that was submitted again has new ones."""
-    return [checkpoints(stack, found.job_id) for found in listing(cluster(stack))]
-
-
 @pytest.mark.parametrize("part", ["jobmanager", "taskmanager"])
 def test_newest_checkpoint_damaged(line: Line, report: Callable[..., None], part: str) -> None:
     for _ in range(2):
         line.checkpoint()
-    made = of_each_job(line.stack)
-    assert all(len(checkpoints) > 1 for checkpoints in made)
+    job_ids = [found.job_id for found in listing(cluster(line.stack))]
     began = time.monotonic()
     line.kill(part)
-    for checkpoints in made:
-        for file in checkpoints[-1].iterdir():
+    # listed after the kill: until then a newer one may complete, and an older one go
+    for made in [checkpoints(line.stack, job_id) for job_id in job_ids]:
+        assert len(made) > 1
+        for file in made[-1].iterdir():
             file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
     line.back(300)
     line.checkpoint(300)
