@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -175,21 +176,18 @@ def test_a_pool_without_faults_is_not_judged_by_its_last_busy_interval(client: C
     """A transaction of 1 s waits 40 times 10 ms for a page, or never."""
     for system, faults in (("is busy", {40: 0, 5: 40}), ("was busy", {40: 40, 5: 0})):
         for minutes, count in faults.items():
-            read = {"source": "ibmi_tables", "agent_id": "a", "seq": 1, "collected_at": ago(0)}
-            row = {"system": system, "interval_s": 60, "ts": ago(minutes), **read}
-            insert(client, "pool", {**row, "pool": "2", "faults": count})
-            insert(client, "disk", {**row, "disk": "D", "leaf": True, "transfers": 9, "service_ms": 10, "wait_ms": 0})
-            job = {"job": "A", "job_pool": "02", "job_type": "I", "transactions": 1, "response_s": 1}
-            insert(client, "job", {**row, **job})
+            put = partial(insert, client, system=system, interval_s=60, ts=ago(minutes), source="ibmi_tables")
+            put("pool", {"pool": "2", "faults": count})
+            put("disk", {"disk": "D", "leaf": True, "transfers": 9, "service_ms": 10, "wait_ms": 0})
+            put("job", {"job": "A", "job_pool": "02", "job_type": "I", "transactions": 1, "response_s": 1})
     assert fired(client, "pool-faulting").keys() == {"is busy"}
 
 
 def test_results_whose_rows_are_under_way_are_not_incomplete_yet(client: ClickHouse) -> None:
-    envelope = {"system": "A", "interval_s": 60, "source": "nmon", "agent_id": "a", "collected_at": ago(0)}
-    counts = {"counted": "link", "row_count": 2}
-    insert(client, "manifest", {**envelope, "ts": ago(1), "seq": 1, **counts})
+    counts = {"system": "A", "interval_s": 60, "counted": "link", "row_count": 2}
+    insert(client, "manifest", {"ts": ago(1), **counts})
     assert fired(client, "results-provisional", "dataset") == {}
-    insert(client, "manifest", {**envelope, "ts": ago(20), "seq": 2, **counts})
+    insert(client, "manifest", {"ts": ago(20), **counts})
     assert fired(client, "results-provisional", "dataset") == {"link_load": 1}
 
 
@@ -203,9 +201,8 @@ def test_what_operators_look_at_is_judged_by_its_newest_sample(client: ClickHous
 
     def sampled(system: str, ts: str, *key: str, value: Any, dataset: str = "counter") -> None:
         """Insert what the pack `operations` reads: the section, the thing and the name are its key."""
-        row = {"system": system, "ts": ts, "source": "ibmi_tables", "agent_id": "a", "seq": 1, "collected_at": ts}
         named = dict(zip(("section", *NAMES[dataset]), key, strict=True))
-        insert(client, dataset, {**row, "interval_s": 60, **named, "value": value})
+        insert(client, dataset, {"system": system, "ts": ts, "interval_s": 60, **named, "value": value})
 
     figures = {
         "inquiry-message": ("MESSAGE_QUEUE_INFO", "QSYS/QSYSOPR 0A", "AGE", 1000),

@@ -29,15 +29,11 @@ def client(clickhouse: StackSettings) -> Iterator[ClickHouse]:
     with empty_tables(clickhouse) as admin:
         for system, minutes in ENDS.items():
             for counted in ("disk", "job"):
-                read = {"source": "nmon", "agent_id": "a", "seq": 1, "counted": counted, "row_count": 1}
                 took = {"interval_s": 60 if system == "A" else 120, "system": system}
-                ends = (
-                    {"ts": at(m).isoformat(), "collected_at": at(m).isoformat(), "boot_id": f"{system}{m > 6}"}
-                    for m in minutes
-                )
-                insert(admin, "manifest", *({**read, **took, **end} for end in ends))
+                ends = ({"ts": at(m), "boot_id": f"{system}{m > 6}"} for m in minutes)
+                insert(admin, "manifest", *ends, **took, counted=counted, row_count=1)
         for minute, state in enumerate(looks().states, start=1):
-            of = {"rule": "roce_cap", "system": "A", "entity_type": "nrg", "entity": f"LINK{minute}", "n": 1}
+            of = {"rule": "roce_cap", "system": "A", "entity_type": "nrg", "entity": f"LINK{minute}"}
             judged = {"state": state, "signal": state, "stale": False, "reason": f"because {state}", "evidence": "{}"}
             when = {"ts": at(minute).isoformat(), "since": at(minute).isoformat(), "interval_s": 60, "parameters": "0"}
             insert(admin, "verdict", {**of, **judged, **when})

@@ -25,9 +25,7 @@ SECOND = timedelta(seconds=1)
 
 
 def stamped(minutes: int, **columns: Any) -> dict[str, Any]:
-    ts = (BEGIN + timedelta(minutes=minutes)).isoformat()
-    envelope = {"source": "ibmi_tables", "agent_id": "a", "seq": 1, "collected_at": ts, "system": "SYSA"}
-    return {"ts": ts, "interval_s": 600.0, **envelope, **columns}
+    return {"ts": BEGIN + timedelta(minutes=minutes), **columns}
 
 
 def job(minutes: int, name: str, event: str, **columns: Any) -> tuple[str, dict[str, Any]]:
@@ -83,7 +81,8 @@ def test_jobs_by_hand(client: ClickHouse) -> None:
         ("disk", stamped(10, disk="D1", leaf=True, transfers=10.0, service_ms=3.0, wait_ms=1.0)),
     ]
     for table in ("job", "wait", "disk"):
-        insert(client, table, *({**row, "seq": seq} for seq, (of, row) in enumerate(rows) if of == table))
+        some = (row for of, row in rows if of == table)
+        insert(client, table, *some, interval_s=600.0, system="SYSA", source="ibmi_tables")
     found = read(client)
     assert sorted(found) == ["EARLY", "FIRST", "LATER", "SECOND", "SERVER"]
     first = found["FIRST"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -15,7 +16,6 @@ from counterflow.dashboards.macros import All, Range, bucket_s, expand
 from counterflow.dashboards.server import fetch
 from counterflow.dashboards.shapes import points
 from counterflow.pipelines.landing.rollups import refresh
-from counterflow.schemas.definition import datasets
 from counterflow.stack.settings import StackSettings
 from tests.support.shapes import problems
 from tests.support.tables import empty_tables, insert
@@ -35,14 +35,13 @@ NAMES = (
 def reader(clickhouse: StackSettings) -> Iterator[ClickHouse]:
     """The user of the boards, over tables where an odd system has one interval with hardly any figure."""
     with empty_tables(clickhouse) as admin:
-        envelope = {"ts": END.isoformat(), "system": NAMES[0]}
-        read = {"source": "nmon", "agent_id": "a", "seq": 1, "collected_at": END.isoformat()}
-        insert(admin, "system_cpu", {**envelope, **read, "engine_type": "core", "engine": "all"})
-        insert(admin, "disk", {**envelope, **read, "disk": NAMES[1], "device_type": "disk", "leaf": True})
-        insert(admin, "link_load", {**envelope, "n": 1, "link": NAMES[2], "link_type": "nrg"})
-        insert(admin, "log_load", {**envelope, "n": 1, "subsystem": NAMES[2]})
-        insert(admin, "manifest", {**envelope, **read, "counted": "disk", "row_count": 1})
-        with ClickHouse(clickhouse.clickhouse_url, "reader", clickhouse.clickhouse_password("reader")) as client:
+        odd = partial(insert, admin, ts=END, system=NAMES[0])
+        odd("system_cpu", {"engine_type": "core", "engine": "all"})
+        odd("disk", {"disk": NAMES[1], "device_type": "disk", "leaf": True})
+        odd("link_load", {"link": NAMES[2], "link_type": "nrg"})
+        odd("log_load", {"subsystem": NAMES[2]})
+        odd("manifest", {"counted": "disk", "row_count": 1})
+        with clickhouse.clickhouse("reader") as client:
             yield client
 
 
@@ -70,7 +69,7 @@ def test_a_time_without_rows_shows_nothing(reader: ClickHouse, chart: Chart) -> 
 
 
 def test_a_hundred_thousand_series_are_twelve_and_the_others(reader: ClickHouse, clickhouse: StackSettings) -> None:
-    with ClickHouse(clickhouse.clickhouse_url, "admin", clickhouse.clickhouse_password("admin")) as admin:
+    with clickhouse.clickhouse("admin") as admin:
         admin.post(
             "INSERT INTO counterflow.counter"
             " (ts, interval_s, system, source, agent_id, seq, collected_at, section, instance, counter, value)"
@@ -122,21 +121,16 @@ def test_a_figure_of_several_things_is_their_sum(figure: str, clickhouse: StackS
     dataset, found, total = TOGETHER[figure]
     with empty_tables(clickhouse) as admin:
         for system, ago_s in (("A", 10), ("B", 30)):
-            ts = (END - timedelta(seconds=ago_s)).isoformat()
-            envelope = {"ts": ts, "interval_s": 60, "system": system}
-            read = {"source": "test", "agent_id": "a", "seq": 1, "collected_at": ts}
-            about = {"counter": read, "result": {"n": 1}, "view": {}}[datasets()[dataset].role]
-            insert(admin, dataset, *({**envelope, **about, **row} for row in found))
-            whole = {"grouping": "partition", "name": "*", "tasks": 1, "cpu_ms": 0}
-            insert(admin, "job_cpu", {**envelope, **whole})
+            envelope: dict[str, Any] = {"ts": END - timedelta(seconds=ago_s), "interval_s": 60, "system": system}
+            insert(admin, dataset, *found, **envelope)
+            insert(admin, "job_cpu", {"grouping": "partition", "name": "*", "tasks": 1, "cpu_ms": 0}, **envelope)
         [[_, value]] = rows(admin, charts()[figure], END, "A", "B").rows
     assert value == pytest.approx(total)
 
 
 def test_what_names_no_system_is_refused_of_every_system(clickhouse: StackSettings) -> None:
     with empty_tables(clickhouse) as admin:
-        ts = END.isoformat()
-        read = {"ts": ts, "system": "unknown", "source": "nmon", "agent_id": "a", "seq": 1, "collected_at": ts}
-        insert(admin, "deadletter", {**read, "stage": "parse", "origin": "notes.txt:1", "reason": "unknown_line"})
+        letter = {"stage": "parse", "origin": "notes.txt:1", "reason": "unknown_line"}
+        insert(admin, "deadletter", letter, ts=END, system="unknown")
         for name in ("refused_now", "refused", "dead_letters"):
             assert points(charts()[name], rows(admin, charts()[name], END, "A")) > 0, name

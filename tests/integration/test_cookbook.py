@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import orjson
@@ -16,8 +17,8 @@ from counterflow.pipelines.landing.rollups import refresh
 from counterflow.schemas.definition import published
 from counterflow.schemas.migrations import migrate
 from counterflow.stack.settings import StackSettings
+from tests.support import tables
 from tests.support.everything import TIMES, rows_of
-from tests.support.tables import insert
 
 SEPARATE = {
     *("configuration_changes", "link_skew", "provisional_results", "resync_progress", "sync_io_links"),
@@ -29,12 +30,12 @@ SEPARATE = {
 @pytest.fixture(scope="module")
 def admin(clickhouse: StackSettings) -> Iterator[ClickHouse]:
     """The tables with rows of the systems `all` (no column is null) and `nothing` (every nullable one is)."""
-    with ClickHouse(clickhouse.clickhouse_url, "admin", clickhouse.clickhouse_password("admin")) as client:
+    with clickhouse.clickhouse("admin") as client:
         client.post("DROP DATABASE IF EXISTS counterflow SYNC")
         migrate(client)
         for dataset in published().values():
             rows = [*rows_of(dataset, "all", nulls=False), *rows_of(dataset, "nothing", nulls=True)]
-            insert(client, dataset.dataset, *rows)
+            tables.insert(client, dataset.dataset, *rows)
         refresh(client)
         yield client
         client.post("DROP DATABASE IF EXISTS counterflow SYNC")
@@ -43,7 +44,7 @@ def admin(clickhouse: StackSettings) -> Iterator[ClickHouse]:
 @pytest.fixture(scope="module")
 def reader(admin: ClickHouse, clickhouse: StackSettings) -> Iterator[ClickHouse]:
     """The same tables, queried as the user who may only read."""
-    with ClickHouse(clickhouse.clickhouse_url, "reader", clickhouse.clickhouse_password("reader")) as client:
+    with clickhouse.clickhouse("reader") as client:
         yield client
 
 
@@ -77,8 +78,7 @@ def test_every_question_has_an_answer_where_everything_is_reported(reader: Click
 
 def test_every_table_view_and_column_has_a_comment(reader: ClickHouse) -> None:
     shown = "database = 'counterflow' AND engine != 'MaterializedView'"
-    tables = reader.rows(f"SELECT name FROM system.tables WHERE {shown} AND comment = ''")
-    assert tables == []
+    assert reader.rows(f"SELECT name FROM system.tables WHERE {shown} AND comment = ''") == []
     among = f"(SELECT name FROM system.tables WHERE {shown})"
     columns = reader.rows(
         f"SELECT table, name FROM system.columns WHERE database = 'counterflow' AND comment = '' AND table IN {among}"
@@ -86,12 +86,11 @@ def test_every_table_view_and_column_has_a_comment(reader: ClickHouse) -> None:
     assert columns == []
 
 
-def sampled(ts: str, **columns: Any) -> dict[str, Any]:
-    return {"ts": ts, "interval_s": 900, "system": "worked", **columns}
+insert = partial(tables.insert, system="worked", interval_s=900)
 
 
-def result(ts: str, **columns: Any) -> dict[str, Any]:
-    return {**sampled(ts), "n": 1, **columns}
+def at(ts: str, **columns: Any) -> dict[str, Any]:
+    return {"ts": ts, **columns}
 
 
 def worked(client: ClickHouse, name: str, since: str = BEGINNING, until: str = END) -> list[dict[str, Any]]:
@@ -109,7 +108,7 @@ def test_a_ratio_of_a_period_is_of_its_sums(admin: ClickHouse, reader: ClickHous
             "row_operations": total,
             "modify_basis": "changes",
         }
-        return result(ts, grouping="job", name="A", modify_pct=100 * (inserts + other) / total, **figures)
+        return at(ts, grouping="job", name="A", modify_pct=100 * (inserts + other) / total, **figures)
 
     rows = (mix(TIMES[0], 90.0, 5.0, 5.0), mix(TIMES[1], 150.0, 100.0, 50.0), mix(TIMES[2], 0.0, 1.0, 0.0))
     insert(admin, "io_mix", *rows)
@@ -120,7 +119,7 @@ def test_a_ratio_of_a_period_is_of_its_sums(admin: ClickHouse, reader: ClickHous
 
 def test_a_cost_is_given_for_both_sides_of_a_moment(admin: ClickHouse, reader: ClickHouse) -> None:
     def cost(ts: str, accounts: float, gcp_ms: float) -> dict[str, Any]:
-        return result(ts, workload="W", basis="lpar", samples=1, accounts=accounts, gcp_ms_per_account=gcp_ms)
+        return at(ts, workload="W", basis="lpar", samples=1, accounts=accounts, gcp_ms_per_account=gcp_ms)
 
     insert(admin, "account_cpu", cost(TIMES[0], 50.0, 0.3), cost(TIMES[1], 100.0, 0.2), cost(TIMES[2], 300.0, 0.4))
     rows = worked(reader, "cost_before_and_after", since="2026-05-04 09:15:00")
@@ -130,8 +129,8 @@ def test_a_cost_is_given_for_both_sides_of_a_moment(admin: ClickHouse, reader: C
 
 def test_what_the_worst_interval_lacks_is_not_taken_from_another(admin: ClickHouse, reader: ClickHouse) -> None:
     queue = {"component": "apply", "queue": "Q1"}
-    worst = result(TIMES[0], **queue, end_to_end_ms=5000.0, queue_ms=3000.0)
-    other = result(TIMES[1], **queue, end_to_end_ms=2000.0, queue_ms=50.0, apply_ms=50.0)
+    worst = at(TIMES[0], **queue, end_to_end_ms=5000.0, queue_ms=3000.0)
+    other = at(TIMES[1], **queue, end_to_end_ms=2000.0, queue_ms=50.0, apply_ms=50.0)
     insert(admin, "replication_lag", worst, other)
     [row] = worked(reader, "replication_worst_queue")
     assert (row["end_to_end_s_max"], row["capture_s_then"], row["queue_s_then"]) == (5, None, 3)
@@ -139,45 +138,32 @@ def test_what_the_worst_interval_lacks_is_not_taken_from_another(admin: ClickHou
 
 
 def test_slow_intervals_name_what_ran_then(admin: ClickHouse, reader: ClickHouse) -> None:
-    common = {"source": "nmon", "agent_id": "a", "collected_at": TIMES[2], "seq": 0}
-
-    def disk(ts: str, name: str, response_ms: float | None) -> dict[str, Any]:
-        of = {"disk": name, "device_type": "disk", "leaf": True, "service_ms": response_ms, "wait_ms": 0.0}
-        return {**common, **sampled(ts), **of, "transfers": 9000.0}
-
-    slow = (
-        disk(TIMES[0], "d1", 12.0),
-        disk(TIMES[0], "d2", 9.0),
-        disk(TIMES[1], "d1", 10.0),
-        disk(TIMES[2], "d1", None),
-    )
-    insert(admin, "disk", *slow)
+    slow = ((TIMES[0], "d1", 12.0), (TIMES[0], "d2", 9.0), (TIMES[1], "d1", 10.0), (TIMES[2], "d1", None))
+    disks = (at(ts, disk=name, service_ms=response_ms) for ts, name, response_ms in slow)
+    insert(admin, "disk", *disks, device_type="disk", leaf=True, wait_ms=0.0, transfers=9000.0)
     ran = {"java": 0.5, "db2sysc": 1.5, "sh": None}
-    insert(admin, "footprint", *(result(TIMES[0], command=name, cpu_cores=cores) for name, cores in ran.items()))
+    insert(admin, "footprint", *(at(TIMES[0], command=name, cpu_cores=cores) for name, cores in ran.items()))
     [row] = worked(reader, "slow_disk_intervals")
     assert (row["slow_disks"], row["worst_disk"], row["most_cpu"]) == (1, "d1", ["db2sysc", "java"])
 
 
 def test_a_gap_is_what_no_interval_covers(admin: ClickHouse, reader: ClickHouse) -> None:
-    common = {"source": "nmon", "agent_id": "a", "collected_at": TIMES[2], "counted": "disk", "row_count": 1}
-    insert(admin, "manifest", *({**sampled(ts), **common, "seq": seq} for seq, ts in enumerate(TIMES)))
+    insert(admin, "manifest", *(at(ts) for ts in TIMES), counted="disk", row_count=1)
     [row] = worked(reader, "data_gaps")
     # nothing ends between 9:30 and 10:30, the last interval began at 10:15
     assert (row["gap_s"], row["intervals_lacking"]) == (2700, 3)
 
 
 def test_the_progress_of_a_resynchronization_is_of_its_own_list(admin: ClickHouse, reader: ClickHouse) -> None:
-    common = {"system": "worked", "source": "ibmi_tables", "agent_id": "a", "collected_at": TIMES[2], "seq": 0}
-
-    def state(at: str, state: str, detail: str) -> None:
-        setting = {**common, "ts": f"2026-06-01T{at}Z", "section": "MIRROR_INFO", "item": "*SYSBAS"}
+    def state(time: str, state: str, detail: str) -> None:
         named = {"REPLICATION_STATE": state, "REPLICATION_DETAIL": detail}
-        insert(admin, "config", *({**setting, "name": name, "value": value} for name, value in named.items()))
+        settings = (at(f"2026-06-01T{time}Z", name=name, value=value) for name, value in named.items())
+        insert(admin, "config", *settings, section="MIRROR_INFO", item="*SYSBAS")
 
-    def listed(at: str, pending: int, failed: int = 0) -> None:
-        sample = {**common, "ts": f"2026-06-01T{at}Z", "section": "RESYNC_STATUS", "instance": ""}
+    def listed(time: str, pending: int, failed: int = 0) -> None:
         counts = {"PENDING_ENTRIES": pending, "FAILED_ENTRIES": failed}
-        insert(admin, "counter", *({**sample, "counter": name, "value": value} for name, value in counts.items()))
+        sample = (at(f"2026-06-01T{time}Z", counter=name, value=value) for name, value in counts.items())
+        insert(admin, "counter", *sample, section="RESYNC_STATUS", instance="", interval_s=None)
 
     def progress(until: str) -> list[Any]:
         [row] = worked(reader, "resync_progress", "2026-06-01 00:00:00", f"2026-06-01 {until}")
@@ -206,12 +192,10 @@ def test_the_progress_of_a_resynchronization_is_of_its_own_list(admin: ClickHous
 
 
 def test_the_time_in_mq_is_of_the_time_that_is_known(admin: ClickHouse, reader: ClickHouse) -> None:
-    common = {"source": "qrep_monitor", "agent_id": "a", "collected_at": TIMES[2], "seq": 0}
-    queue = {**common, "component": "capture_queue", "queue": "S1"}
     put = {"mq_messages": 600.0, "mq_bytes": 1.2e6, "mq_put_ms": 3000.0, "queue_full_errors": 1.0}
-    unknown = {**queue, **put, "mq_messages": 10.0, "mq_bytes": None, "interval_s": None}
-    insert(admin, "replication", {**sampled(TIMES[0]), **queue, **put} | {"interval_s": 30.0})
-    insert(admin, "replication", {**sampled(TIMES[1]), **unknown})
+    unknown = {**put, "mq_messages": 10.0, "mq_bytes": None, "interval_s": None}
+    queue = {"component": "capture_queue", "queue": "S1", "source": "qrep_monitor"}
+    insert(admin, "replication", at(TIMES[0], interval_s=30.0, **put), at(TIMES[1], **unknown), **queue)
     [row] = [row for row in worked(reader, "mq_cost") if row["queue"] == "S1"]
     assert (row["messages_per_s"], row["mb_per_s"], row["bytes_per_message"]) == (20, 0.04, 2000)
     assert row["put_ms_per_message"] == pytest.approx(6000 / 610, abs=1e-4)
@@ -219,16 +203,15 @@ def test_the_time_in_mq_is_of_the_time_that_is_known(admin: ClickHouse, reader: 
 
 
 def test_reads_and_writes_of_a_link_are_kept_apart(admin: ClickHouse, reader: ClickHouse) -> None:
-    common = {"source": "rmf_dds", "agent_id": "a", "collected_at": TIMES[2], "seq": 0, "interval_s": 60}
-    link = {**common, "section": "PCIE_CPC", "instance": "0000000ABC12/00"}
-    function = {**common, "section": "PCIE", "instance": "0018"}
+    link = {"section": "PCIE_CPC", "instance": "0000000ABC12/00"}
+    function = {"section": "PCIE", "instance": "0018"}
     reports = ((TIMES[0], 300.0, 100.0, 100.0, 99.0), (TIMES[1], 100.0, 300.0, 300.0, 91.0))
     for ts, reads, writes, requests, successful in reports:
         of_link = {"PCIETRRC": reads, "PCIETWRC": writes, "PCIETBPC": 12.5}
         of_function = {"PCIERRT": requests, "PCIESRR": successful}
         for of, counters in ((link, of_link), (function, of_function)):
-            named = ({"counter": name, "value": value} for name, value in counters.items())
-            insert(admin, "counter", *({"system": "worked", "ts": ts, **of, **counter} for counter in named))
+            named = (at(ts, counter=name, value=value) for name, value in counters.items())
+            insert(admin, "counter", *named, **of, source="rmf_dds", interval_s=60)
     one, other = worked(reader, "sync_io_links")
     assert (one["seen_as"], one["request_rate_avg"], one["successful_pct_avg"], one["read_pct"]) == (
         "function",
@@ -241,12 +224,10 @@ def test_reads_and_writes_of_a_link_are_kept_apart(admin: ClickHouse, reader: Cl
 
 
 def test_disk_operations_are_grouped_by_the_memory_of_the_minute(admin: ClickHouse, reader: ClickHouse) -> None:
-    common = {"source": "ibmi_tables", "agent_id": "a", "collected_at": TIMES[2], "seq": 0}
-    for ts, gigabytes, operations in (("09:15", 6, 900.0), ("09:30", 18, 300.0), ("09:45", 18, 500.0)):
-        at = sampled(f"2026-07-01T{ts}:00Z")
-        pools = ({"pool": pool, "size_mb": gigabytes * 512.0} for pool in ("1", "2"))
-        insert(admin, "pool", *({**common, **at, **pool} for pool in pools))
-        insert(admin, "disk_total", {**at, "transfers_per_s": operations})
+    for time, gigabytes, operations in (("09:15", 6, 900.0), ("09:30", 18, 300.0), ("09:45", 18, 500.0)):
+        ts = f"2026-07-01T{time}:00Z"
+        insert(admin, "pool", *(at(ts, pool=pool, size_mb=gigabytes * 512.0) for pool in ("1", "2")))
+        insert(admin, "disk_total", at(ts, transfers_per_s=operations))
     rows = worked(reader, "disk_operations_by_memory", "2026-07-01 00:00:00")
     assert [(row["memory_gb"], row["intervals"], row["transfers_per_s_avg"]) for row in rows] == [
         (6, 1, 900),
@@ -256,9 +237,8 @@ def test_disk_operations_are_grouped_by_the_memory_of_the_minute(admin: ClickHou
 
 def test_who_holds_what_others_wait_for(admin: ClickHouse, reader: ClickHouse) -> None:
     def locks(ts: str, job: str, status: str, value: float, locked: str = "APP/OR'D X") -> dict[str, Any]:
-        common = {"source": "ibmi_tables", "agent_id": "a", "collected_at": TIMES[2], "seq": 1}
-        of = {"section": "RECORD_LOCK_INFO", "instance": f"{job} UPDATE {status} {locked}", "counter": "LOCKS"}
-        return {"ts": ts, "interval_s": 15, "system": "worked", **common, **of, "value": value}
+        instance = f"{job} UPDATE {status} {locked}"
+        return at(ts, section="RECORD_LOCK_INFO", instance=instance, counter="LOCKS", value=value)
 
     rows = [locks(ts, "1/ANN/BATCH", "HELD", value) for ts, value in zip(TIMES[:2], (3.0, 9.0), strict=True)]
     rows += [locks(TIMES[0], "2/JOE/WEB", "WAITING", 1.0), locks(TIMES[1], "3/JOE/WEB", "WAITING", 1.0)]

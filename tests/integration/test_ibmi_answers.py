@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,19 +13,14 @@ from counterflow.analysis.queries import queries, run_stored
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.dashboards.definition import charts
 from counterflow.dashboards.macros import Range, expand
-from tests.support.tables import insert
+from tests.support import tables
+from tests.support.tables import given
 
 TS = "2026-05-04T09:15:00Z"
 NEXT = "2026-05-04T09:30:00Z"
 
 
-def result(n: int = 1, /, **columns: Any) -> dict[str, Any]:
-    return {"ts": TS, "interval_s": 100, "system": "ibmi", "n": n, **columns}
-
-
-def published(**columns: Any) -> dict[str, Any]:
-    envelope = {"ts": TS, "interval_s": 100, "system": "ibmi", "source": "ibmi_tables", "agent_id": "a", "seq": 1}
-    return {**envelope, "collected_at": TS, **columns}
+insert = partial(tables.insert, ts=TS, interval_s=100, system="ibmi", source="ibmi_tables")
 
 
 def answer(client: ClickHouse, name: str) -> list[dict[str, Any]]:
@@ -46,7 +42,7 @@ def test_the_95th_percentile_is_interpolated_within_its_bucket(client: ClickHous
         client,
         "disk_bucket",
         *(
-            published(
+            given(
                 disk=disk,
                 operation=operation,
                 bucket=number,
@@ -72,7 +68,7 @@ def test_virtual_io_costs_what_the_capabilities_reference_says(client: ClickHous
     def disk(name: str, reads: float, kb_read: float, writes: float = 0, kb_written: float = 0) -> dict[str, Any]:
         done = {"reads": reads * 100, "writes": writes * 100}
         moved = {"read_kb": reads * kb_read * 100, "written_kb": writes * kb_written * 100}
-        return published(interval_s=100, disk=name, device_type="disk", leaf=True, **done, **moved)
+        return given(interval_s=100, disk=name, device_type="disk", leaf=True, **done, **moved)
 
     insert(
         client,
@@ -103,7 +99,7 @@ def test_waits_are_grouped_ranked_and_normalised(client: ClickHouse) -> None:
 
     def task(number: str, name: str | None, **seconds: float) -> dict[str, Any]:
         about = {"job": f"1/ANN/{name}", "job_name": name, "job_user": "ANN", "subsystem": "QBATCH"} if name else {}
-        return result(task=number, total_s=100, **about, **nothing | seconds)
+        return given(task=number, total_s=100, **about, **nothing | seconds)
 
     insert(
         client,
@@ -131,9 +127,7 @@ def test_what_mirroring_would_cost_is_ranked_by_milliseconds_a_day_and_unknown_w
     ) -> Any:
         counts = {"logical_reads": reads, "logical_writes": inserts, "logical_other": other}
         about = {"job": f"{number}/ANN/{name}", "command": name, "job_name": name, "job_user": "ANN", "job_type": "B"}
-        return published(
-            **about, logical_reads_for_update=for_update, **{"commits": 0, "rollbacks": 0, **counts, **more}
-        )
+        return given(**about, logical_reads_for_update=for_update, **{"commits": 0, "rollbacks": 0, **counts, **more})
 
     odd = "O'BAT\\<b>"
     insert(
@@ -148,13 +142,13 @@ def test_what_mirroring_would_cost_is_ranked_by_milliseconds_a_day_and_unknown_w
     )
     waits = dict.fromkeys(["dispatched_cpu", "cpu_queueing", "disk", "journaling", "operating_system_contention"], 0)
     waited = {f"{name}_s": 0 for name in (*waits, "ineligible", "other")} | {"lock_contention_s": 2, "total_s": 2}
-    insert(client, "wait_signature", result(task="A", job="1", job_name=odd, **waited))
+    insert(client, "wait_signature", given(task="A", job="1", job_name=odd, **waited))
     [unneeded] = answer(client, "mirror_open_for_update")
     assert (unneeded["job"], unneeded["unneeded_per_day"], unneeded["unneeded_ms_per_day"]) == (odd, 900, None)
     assert "mirror_distance_km" in unneeded["reason"]
 
     # 10 km: 0.1 ms a round trip
-    insert(client, "config", published(section="labels", item="", name="mirror_distance_km", value="10"))
+    insert(client, "config", given(section="labels", item="", name="mirror_distance_km", value="10"))
     [unneeded] = answer(client, "mirror_open_for_update")
     assert (unneeded["unneeded_ms_per_day"], unneeded["reason"]) == (90, None)
     serial = [(row["job"], row["serial_pct"], row["serial_ms_per_day"]) for row in answer(client, "mirror_serial_jobs")]
@@ -192,7 +186,7 @@ def test_what_mirroring_would_cost_is_ranked_by_milliseconds_a_day_and_unknown_w
 
 def test_shares_of_processors_and_the_cost_of_applying(client: ClickHouse) -> None:
     def cpu(grouping: str, name: str, ms: float) -> dict[str, Any]:
-        return result(grouping=grouping, name=name, cpu_ms=ms, cpu_cores=ms / 100_000, tasks=1)
+        return given(grouping=grouping, name=name, cpu_ms=ms, cpu_cores=ms / 100_000, tasks=1)
 
     insert(
         client,
@@ -202,7 +196,7 @@ def test_shares_of_processors_and_the_cost_of_applying(client: ClickHouse) -> No
         cpu("accounting_code", "DEPT7", 20_000),
     )
     mix = {"logical_io": 110, "reads": 0, "inserts": 60, "other": 50, "commits": 10, "rollbacks": 0}
-    insert(client, "io_mix", result(grouping="job", name="QDBMSRVR", split="four-way", exposure_pct=100, **mix))
+    insert(client, "io_mix", given(grouping="job", name="QDBMSRVR", split="four-way", exposure_pct=100, **mix))
     shares = {row["name"]: (row["cores_avg"], row["share_pct"]) for row in answer(client, "cpu_by_group")}
     assert shares == {"QDBMSRVR": (0.5, 25), "QDBMSR": (0.5, 25), "DEPT7": (0.2, 10)}
     [row] = answer(client, "mirror_apply")
@@ -213,7 +207,7 @@ def test_processors_are_busy_of_what_is_configured(client: ClickHouse) -> None:
     """Of 2.5 processors for 100 s, 200 s of CPU are 80 %, by 2 processors; twice that in another interval."""
     cpu = {"engine_type": "core", "engine": "all", "configured_cpu_ms": 250_000}
     used = ((TS, 200_000), (NEXT, 400_000))
-    insert(client, "system_cpu", *(published(**cpu, cpu_ms=ms, busy_pct=ms / 2500) | {"ts": ts} for ts, ms in used))
+    insert(client, "system_cpu", *(given(**cpu, cpu_ms=ms, busy_pct=ms / 2500, ts=ts) for ts, ms in used))
     [row] = answer(client, "cpu")
     assert (row["cpu_pct_avg"], row["cpu_pct_max"], row["engine_type"]) == (120, 160, "core")
     assert (row["processors_avg"], row["processors_max"], row["entitled_pct_avg"]) == (3, 4, None)
@@ -224,7 +218,7 @@ def test_cursors_that_are_counted_for_longer_than_an_interval_are_not_added_up(c
 
     def job(ts: str, full: float, sql: float, system: str = "ibmi") -> dict[str, Any]:
         opens = {"full_opens": full, "sql_full_opens": sql, "sql_pseudo_opens": 3 * sql}
-        return published(job="QPADEV0001", job_name="QPADEV0001", command="x", **opens) | {"ts": ts, "system": system}
+        return given(job="QPADEV0001", job_name="QPADEV0001", command="x", **opens, ts=ts, system=system)
 
     insert(client, "job", job(TS, 8, 6), job(NEXT, 2, 2), job(TS, 4, 4, "running"), job(NEXT, 5, 9, "running"))
     rows = {row["system"]: row for row in run_stored(client, queries()["file_opens"], ["ibmi", "running"])}
@@ -239,13 +233,13 @@ def test_exposure_over_a_period_is_weighted_by_operations(client: ClickHouse) ->
     first |= {"row_operations": 100}
     second = {"logical_io": 300, "reads": 300, "read_for_update": 0, "inserts": 0, "other": 0, "exposure_pct": 0}
     second |= {"row_operations": 300}
-    insert(client, "io_mix", result(**one, **first), result(**one, **second) | {"ts": NEXT})
+    insert(client, "io_mix", given(**one, **first), given(**one, **second, ts=NEXT))
     [row] = answer(client, "io_mix")
     assert (row["split"], row["exposure_pct"], row["read_for_update_pct"]) == ("four-way", 12.5, 7.5)
     insert(
         client,
         "io_mix",
-        result(**one | {"split": "three-way"}, **first | {"read_for_update": None}) | {"system": "old"},
+        given(**one | {"split": "three-way"}, **first | {"read_for_update": None}) | {"system": "old"},
     )
     [row] = run_stored(client, queries()["io_mix"], ["old"])
     assert (row["split"], row["read_for_update_pct"], row["exposure_is"]) == ("three-way", None, "at least")
@@ -253,11 +247,11 @@ def test_exposure_over_a_period_is_weighted_by_operations(client: ClickHouse) ->
 
 def pool(ts: str, faults: float, disk_ms: float, *jobs: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the rows of a pool, its jobs and a disk over 100 s."""
-    yield "pool", published(pool="3", faults=faults) | {"ts": ts}
+    yield "pool", given(pool="3", faults=faults, ts=ts)
     served = {"transfers": 10, "service_ms": disk_ms, "wait_ms": 0}
-    yield "disk", published(disk="D", device_type="disk", leaf=True, **served) | {"ts": ts}
+    yield "disk", given(disk="D", device_type="disk", leaf=True, **served, ts=ts)
     for number, job in enumerate(jobs):
-        yield "job", published(job=str(number), command="x", job_pool="03", **job) | {"ts": ts}
+        yield "job", given(job=str(number), command="x", job_pool="03", **job, ts=ts)
 
 
 def test_memory_advice_over_a_period_is_weighted_by_transactions(client: ClickHouse) -> None:

@@ -33,25 +33,18 @@ def stamped(ts: datetime, **columns: Any) -> Row:
     return {"ts": ts.isoformat(), "interval_s": 900, **columns}
 
 
-def published(ts: datetime, **columns: Any) -> Row:
-    envelope = {"source": "ibmi_tables", "agent_id": "a", "seq": 1, "collected_at": ts.isoformat()}
-    return stamped(ts, **envelope, **columns)
-
-
 def jobs(system: str, ts: datetime, n: int) -> Iterator[Row]:
     """Yield two threads of one job, and one of a job without logical I/O; `n` scales their work."""
     ann = {"job_user": "ANN", "subsystem": "QBATCH", "job_pool": "2", "job_type": "B"}
     for task in ("0A", "0B"):
-        yield published(
+        yield stamped(
             ts, system=system, job=f"1/ANN/{ODD}/{task}", task=task, command="x", job_name=ODD, **ann,
             cpu_ms=45_000 * n, sql_cpu_ms=9_000 * n, logical_reads=9000 * n, logical_writes=900 * n,
             logical_other=450 * n, logical_reads_for_update=1800 * n if system == FOUR else None,
             sync_db_reads=90, sync_nondb_reads=0, page_faults=18,
         )  # fmt: skip
     joe = {"job_user": "JOE", "subsystem": "QINTER", "job_pool": "3", "job_type": "I"}
-    yield published(
-        ts, system=system, job="2/JOE/PAY/0C", task="0C", command="x", job_name="PAY", **joe, cpu_ms=9000 * n
-    )
+    yield stamped(ts, system=system, job="2/JOE/PAY/0C", task="0C", command="x", job_name="PAY", **joe, cpu_ms=9000 * n)
 
 
 def results(system: str, ts: datetime, n: int) -> Iterator[tuple[str, Row]]:
@@ -62,7 +55,7 @@ def results(system: str, ts: datetime, n: int) -> Iterator[tuple[str, Row]]:
     split = parted if system == FOUR else {"split": "three-way", "exposure_pct": 270 / 20.7}
     batch = {"partition": "*", "job": ODD, "generic_job": ODD[:6], "user": "ANN", "subsystem": "QBATCH"}
     for grouping, name in batch.items():
-        yield "io_mix", stamped(ts, system=system, n=3, grouping=grouping, name=name, **counts, **split)
+        yield "io_mix", stamped(ts, system=system, grouping=grouping, name=name, **counts, **split)
     none = dict.fromkeys(("journaling_s", "operating_system_contention_s", "lock_contention_s", "ineligible_s"), 0)
     for name in ("0A", "0B"):
         waited = {"dispatched_cpu_s": 45 * n, "cpu_queueing_s": 9, "disk_s": 18, "other_s": 500, "total_s": 600}
@@ -87,12 +80,12 @@ def client(clickhouse: StackSettings) -> Iterator[ClickHouse]:
                 tables.setdefault("job", []).extend(jobs(system, ts, number))
                 for table, row in results(system, ts, number):
                     tables.setdefault(table, []).append(row)
-                busy = published(ts, system=system, engine_type="core", engine="all", busy_pct=10 * number)
+                busy = stamped(ts, system=system, engine_type="core", engine="all", busy_pct=10 * number)
                 tables.setdefault("system_cpu", []).append(busy)
-                counted = published(ts, system=system, counted="job", row_count=3)
+                counted = stamped(ts, system=system, counted="job", row_count=3)
                 tables.setdefault("manifest", []).append({**counted, "source": "ibmi_tables.QAPMJOBMI"})
         for table, rows in tables.items():
-            insert(admin, table, *rows)
+            insert(admin, table, *rows, source="ibmi_tables")
         refresh(admin)
         yield admin
 
@@ -258,15 +251,15 @@ def test_processor_load_is_one_figure_for_every_recorder(
     client: ClickHouse, columns: Row, busy_pct: float | None, processors: float | None
 ) -> None:
     system = f"cpu {columns}"
-    insert(client, "system_cpu", published(QUARTERS[0], system=system, engine_type="core", engine="all", **columns))
+    insert(client, "system_cpu", stamped(QUARTERS[0], system=system, engine_type="core", engine="all", **columns))
     where = {"param_system": system}
     [row] = client.rows("SELECT * FROM counterflow.processor_load WHERE system = {system:String}", where)
     assert (row["busy_pct"], row["processors"]) == (busy_pct, processors)
 
 
 def test_a_board_of_one_system_begins_with_one_that_has_its_counters(client: ClickHouse) -> None:
-    insert(client, "manifest", published(QUARTERS[2], system=THREE, counted="wait", row_count=3))
-    counted = published(QUARTERS[2], system="AIX", counted="job", row_count=3)
+    insert(client, "manifest", stamped(QUARTERS[2], system=THREE, counted="wait", row_count=3))
+    counted = stamped(QUARTERS[2], system="AIX", counted="job", row_count=3)
     insert(client, "manifest", {**counted, "source": "nmon"})
     shown_range = Range(BEGIN, QUARTERS[-1], 900)
 
@@ -323,7 +316,7 @@ def test_a_capped_link_stands_below_its_capacity_among_its_neighbours(client: Cl
 
 
 def test_the_fleet_lists_every_system_with_what_is_known_of_it(client: ClickHouse) -> None:
-    insert(client, "manifest", published(QUARTERS[2], system="SILENT", counted="job", row_count=0))
+    insert(client, "manifest", stamped(QUARTERS[2], system="SILENT", counted="job", row_count=0))
     old = BEGIN - timedelta(days=2)
     gone = {"rule": "roce_cap", "entity_type": "nrg", "entity": "GONE", "stale": False, "reason": "r", "evidence": "{}"}
     insert(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
 import pytest
 
 from counterflow.cli._table import console, table
@@ -13,7 +12,7 @@ from tests.support.pages import agrees, blocks, shown
 from tests.support.tables import empty_tables, insert
 
 PERIOD = {"param_from": "2026-01-01 00:00:00", "param_to": "2026-01-01 00:01:00"}
-ENVELOPE = {"system": "kpis", "interval_s": 15.0}
+ENVELOPE: dict[str, Any] = {"system": "kpis", "interval_s": 15.0}
 
 
 def printed(result: str) -> str:
@@ -23,11 +22,10 @@ def printed(result: str) -> str:
 
 
 def test_period_figures_are_weighted_by_time_and_absent_is_zero(clickhouse: StackSettings) -> None:
-    agent = {"source": "nmon", "agent_id": "kpis", "collected_at": "2026-01-01 00:02:00", "counted": "job"}
     rows: dict[str, list[dict[str, Any]]] = {"manifest": [], "footprint": [], "disk_total": []}
-    for seq, (second, seen) in enumerate([(15, True), (30, False), (45, True), (60, False)]):
-        at = {**ENVELOPE, "ts": f"2026-01-01 00:{second // 60:02}:{second % 60:02}"}
-        rows["manifest"].append({**at, **agent, "seq": seq, "row_count": int(seen)})
+    for second, seen in [(15, True), (30, False), (45, True), (60, False)]:
+        at = {"ts": f"2026-01-01 00:{second // 60:02}:{second % 60:02}"}
+        rows["manifest"].append({**at, "counted": "job", "row_count": int(seen)})
         if seen:
             figures = {"cpu_ms": 900.0 * second, "cpu_cores": 0.06 * second, "cpu_base": "physical"}
             rows["footprint"].append({**at, "command": "db2sysc", "memory_mb": 10.0 * second, **figures})
@@ -36,7 +34,7 @@ def test_period_figures_are_weighted_by_time_and_absent_is_zero(clickhouse: Stac
         rows["disk_total"].append({**at, **figures, **response})
     with empty_tables(clickhouse) as admin:
         for table, some in rows.items():
-            insert(admin, table, *some)
+            insert(admin, table, *some, **ENVELOPE)
         disks, commands = printed("disk_load"), printed("footprint")
         only = "system = 'kpis'"
         [disk] = admin.rows(f"SELECT * FROM ({disks}) WHERE {only}", PERIOD)
@@ -63,15 +61,13 @@ def test_period_figures_are_weighted_by_time_and_absent_is_zero(clickhouse: Stac
 def test_links_are_weighted_by_time_and_out_and_in_stay_apart(clickhouse: StackSettings) -> None:
     rows = []
     for seconds, out_bytes_s in [(15, 100.0), (45, 500.0), (60, None)]:  # the last is a gap
-        link = {"system": "kpis", "link": "en0", "link_type": "interface", "n": 1, "own_in_bytes_s": 10.0}
-        link |= {
-            "ts": f"2026-01-01 00:{seconds // 60:02}:{seconds % 60:02}",
-            "interval_s": 30.0 if seconds == 45 else 15.0,
-        }
+        link: dict[str, Any] = {"ts": f"2026-01-01 00:{seconds // 60:02}:{seconds % 60:02}"}
+        link |= {"link": "en0", "link_type": "interface", "own_in_bytes_s": 10.0}
+        link |= {"interval_s": 30.0} if seconds == 45 else {}
         rows.append(link | ({"own_out_bytes_s": out_bytes_s, "out_line_pct": out_bytes_s / 10} if out_bytes_s else {}))
         rows[-1] |= {"in_line_pct": 1.0, "phys_line_pct": float(seconds)}
     with empty_tables(clickhouse) as admin:
-        admin.post("INSERT INTO counterflow.link_load FORMAT JSONEachRow", b"\n".join(map(orjson.dumps, rows)))
+        insert(admin, "link_load", *rows, **ENVELOPE)
         [link] = admin.rows(f"SELECT * FROM ({printed('link_load')}) WHERE system = 'kpis'", PERIOD)
     assert link == {
         "system": "kpis",

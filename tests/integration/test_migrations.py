@@ -23,7 +23,7 @@ TS = "2026-11-20T10:00:15Z"
 
 @pytest.fixture
 def admin(clickhouse: StackSettings) -> Iterator[ClickHouse]:
-    with ClickHouse(clickhouse.clickhouse_url, "admin", clickhouse.clickhouse_password("admin")) as client:
+    with clickhouse.clickhouse("admin") as client:
         client.post("DROP DATABASE IF EXISTS counterflow SYNC")
         yield client
         client.post("DROP DATABASE IF EXISTS counterflow SYNC")

@@ -4,38 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
-import orjson
 import pytest
 
-from counterflow.base.clickhouse import ClickHouse, Settings
+from counterflow.base.clickhouse import ClickHouse
 from counterflow.dashboards.definition import charts, variables
 from counterflow.dashboards.macros import All, Range, expand
 from counterflow.pipelines.landing.rollups import refresh
-from counterflow.schemas.definition import datasets
 from counterflow.stack.settings import StackSettings
-from tests.support.behind import behind
-from tests.support.tables import empty_tables
+from tests.support import tables
 
 Row = dict[str, Any]
 
 BEGIN = datetime(2026, 5, 4, 9, tzinfo=UTC)
 LATER = BEGIN + timedelta(days=7)
 SYSTEM = "O'NE\\<b>"
-INSERT: Settings = {
-    "date_time_input_format": "best_effort",
-    "async_insert": 0,
-    "insert_deduplicate": 0,
-}
 
 
-def stamped(ts: datetime, **columns: Any) -> Row:
-    return {"ts": ts.isoformat(), "interval_s": 60, "system": SYSTEM, **columns}
-
-
-def published(ts: datetime, **columns: Any) -> Row:
-    return stamped(ts, source="x", agent_id="a", seq=1, collected_at=ts.isoformat(), **columns)
+def at(ts: datetime, **columns: Any) -> Row:
+    return {"ts": ts, **columns}
 
 
 def of_a_run(run: str, begin: datetime, units: int) -> Iterator[tuple[str, Row]]:
@@ -44,10 +34,10 @@ def of_a_run(run: str, begin: datetime, units: int) -> Iterator[tuple[str, Row]]
         ts = begin + timedelta(minutes=minute)
         label = {"run": run} if 1 <= minute <= 10 else {}
         done = {"unit_of_work": "accounts", "operation": "", "done_delta": units if label else 9999}
-        yield "workload", published(ts, workload="sbs", run_id=run, **done, **label)
-        yield "manifest", published(ts, counted="workload", row_count=1, **label)
+        yield "workload", at(ts, workload="sbs", run_id=run, **done, **label)
+        yield "manifest", at(ts, counted="workload", row_count=1, **label)
         read = {"read_mb": 60, "written_mb": 30, "transfers_per_s": 100, "response_ms": 0.5}
-        yield "disk_total", stamped(ts, n=1, **read)
+        yield "disk_total", at(ts, **read)
 
 
 def others() -> Iterator[tuple[str, Row]]:
@@ -55,41 +45,34 @@ def others() -> Iterator[tuple[str, Row]]:
     for ts, rate, threads, write_ms in ((first, 300, 10, 1), (second, 340, 30, 3)):
         waits = {"waiting_threads": threads, "active_threads": 256, "log_write_ms": write_ms, "waits_delta": 0}
         log = {"subsystem": "DBP1", "rate_mb_s": rate, "rate_basis": "written", "ceiling_mb_s": 350, "path": "zhpf"}
-        yield "log_load", stamped(ts, n=1, **log, **waits)
+        yield "log_load", at(ts, **log, **waits)
     parts = {"capture_ms": 300, "queue_ms": 500, "apply_ms": 100, "end_to_end_ms": 900, "transactions": 100}
-    queue = {"n": 1, "component": "apply", "queue": "Q1"}
-    yield "replication_lag", stamped(first, **queue, **parts)
+    queue = {"component": "apply", "queue": "Q1"}
+    yield "replication_lag", at(first, **queue, **parts)
     parts = {"capture_ms": 100, "queue_ms": 100, "apply_ms": 100, "end_to_end_ms": 300, "transactions": 300}
-    yield "replication_lag", stamped(second, **queue, **parts)
-    yield "replication_lag", stamped(second + timedelta(minutes=1), **queue, idle=True, transactions=0)
+    yield "replication_lag", at(second, **queue, **parts)
+    yield "replication_lag", at(second + timedelta(minutes=1), **queue, idle=True, transactions=0)
     for ts, p99_ms in ((first, 5), (second, 9)):
         kind = {"workload": "ycsb", "run_id": "1", "unit_of_work": "operations", "operation": "READ"}
-        yield "workload", published(ts, **kind, done_delta=10, response_p99_ms=p99_ms)
+        yield "workload", at(ts, **kind, done_delta=10, response_p99_ms=p99_ms)
     for ts, value in ((first, -4), (second, 10)):
-        yield "counter", published(ts, section="VM", instance="", counter="pgfault", value=value)
+        yield "counter", at(ts, section="VM", instance="", counter="pgfault", value=value)
     site = {"section": "run", "item": "configured"}
     values = {"begin": BEGIN.isoformat(), "end": (BEGIN + timedelta(hours=1)).isoformat(), "warm_up_s": "300"}
     for name, text in values.items():
-        yield "config", published(BEGIN, **site, name=name, value=text)
+        yield "config", at(BEGIN, **site, name=name, value=text)
 
 
-def by_table(given: Iterable[tuple[str, Row]]) -> dict[str, list[Row]]:
-    """Return rows by table; of a view, the counters behind them."""
-    tables: dict[str, list[Row]] = {}
-    for name, whole in given:
-        for table, row in behind(name, whole) if datasets()[name].role == "view" else [(name, whole)]:
-            tables.setdefault(table, []).append(row)
-    return tables
+def insert(client: ClickHouse, given: Iterable[tuple[str, Row]]) -> None:
+    for table, rows in groupby(sorted(given, key=itemgetter(0)), itemgetter(0)):
+        tables.insert(client, table, *(row for _, row in rows), system=SYSTEM, interval_s=60)
 
 
 @pytest.fixture(scope="module")
 def client(clickhouse: StackSettings) -> Iterator[ClickHouse]:
-    with empty_tables(clickhouse) as admin:
-        given = (*of_a_run("without", BEGIN, 120), *of_a_run("with", LATER, 180), *others())
-        for table, rows in by_table(given).items():
-            for _ in range(2):  # what is sent again must not count twice
-                body = b"\n".join(map(orjson.dumps, rows))
-                admin.post(f"INSERT INTO counterflow.{table} FORMAT JSONEachRow", body, INSERT)
+    with tables.empty_tables(clickhouse) as admin:
+        for _ in range(2):  # what is sent again must not count twice
+            insert(admin, (*of_a_run("without", BEGIN, 120), *of_a_run("with", LATER, 180), *others()))
         refresh(admin)
         yield admin
 
@@ -160,8 +143,7 @@ def test_a_counter_is_the_same_from_either_rollup(client: ClickHouse, bucket_s: 
 def test_two_runs_of_one_label_are_kept_apart(client: ClickHouse) -> None:
     """This test comes last, since it reuses the label of another run."""
     again = BEGIN + timedelta(days=14)
-    for table, rows in by_table(of_a_run("with", again, 240)).items():
-        client.post(f"INSERT INTO counterflow.{table} FORMAT JSONEachRow", b"\n".join(map(orjson.dumps, rows)), INSERT)
+    insert(client, of_a_run("with", again, 240))
     earlier = f"with {LATER:%Y-%m-%d %H:%M}"
     runs = {row["Run"]: row["Begin"][:16] for row in drawn(client, "runs", 60)}
     assert (runs["with"], runs[earlier]) == (f"{again:%Y-%m-%d %H:%M}", f"{LATER:%Y-%m-%d %H:%M}")

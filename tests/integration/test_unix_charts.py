@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -86,12 +87,8 @@ def test_a_recorder_that_skips_a_second_now_and_then_leaves_no_gaps(admin: Click
 )
 def test_the_usual_interval_is_none_of_a_pause(intervals_s: list[int], usual_s: int, admin: ClickHouse) -> None:
     begin, system = datetime(2026, 6, 1, tzinfo=UTC), f"usual {intervals_s}"
-    about = {"system": system, "source": "nmon", "agent_id": system, "collected_at": begin.isoformat()}
-    rows = [
-        {"ts": (begin + timedelta(seconds=seq)).isoformat(), "interval_s": interval_s, "seq": seq, **about}
-        for seq, interval_s in enumerate(intervals_s)
-    ]
-    insert(admin, "manifest", *({**row, "counted": "disk", "row_count": 1} for row in rows))
+    rows = ({"ts": begin + timedelta(seconds=n), "interval_s": took_s} for n, took_s in enumerate(intervals_s))
+    insert(admin, "manifest", *rows, system=system, counted="disk", row_count=1)
     shown = Range(begin, begin + timedelta(hours=1), 1)
     [[found]] = fetch(admin, expand(f"SELECT {buckets.usual_s(['disk'])}", shown, {"system": (system,)})).rows
     assert found == usual_s
@@ -176,27 +173,18 @@ def fired(client: ClickHouse, alert: str) -> dict[str, float]:
 def strained(admin: ClickHouse) -> ClickHouse:
     """One system over every limit, one below, and one that was over it and is not any more."""
     over, below = 1.0, 0.5
-    seq = 10**6
     for system, earlier, newest in (("over", below, over), ("calm", below, below), ("was", over, below)):
         for minutes, load in ((10, earlier), (5, newest)):
-            seq += 10
-            ts = (NOW - timedelta(minutes=minutes)).isoformat()
-            row = {"ts": ts, "interval_s": 300, "system": system, "source": "nmon", "agent_id": "b", "collected_at": ts}
+            put = partial(insert, admin, ts=NOW - timedelta(minutes=minutes), interval_s=300, system=system)
             cpu = {"entitled_cores": 2, "physical_consumed_cores": 2 * load, "logical_engines": 4}
-            insert(admin, "system_cpu", row | {"seq": seq, "engine_type": "core", "engine": "all"} | cpu)
+            put("system_cpu", {"engine_type": "core", "engine": "all", **cpu})
             paging = {"paging_space_pages_out": 300 * 15 * load, "size_mb": 1000, "free_mb": 10}
-            insert(
-                admin,
-                "pool",
-                row
-                | {"seq": seq + 1, "pool": "memory", **paging, "process_pct": 70 * load + 10, "system_pct": 20 * load},
-            )
-            insert(
-                admin,
+            put("pool", {"pool": "memory", **paging, "process_pct": 70 * load + 10, "system_pct": 20 * load})
+            put(
                 "counter",
-                row | {"seq": seq + 2, "section": "PROC", "instance": "", "counter": "Runnable", "value": 12 * load},
-                row | {"seq": seq + 3, "section": "JFSFILE", "instance": "/a", "counter": "%Used", "value": 95 * load},
-                row | {"seq": seq + 4, "section": "JFSINODE", "instance": "/a", "counter": "%Used", "value": 10 * load},
+                {"section": "PROC", "instance": "", "counter": "Runnable", "value": 12 * load},
+                {"section": "JFSFILE", "instance": "/a", "counter": "%Used", "value": 95 * load},
+                {"section": "JFSINODE", "instance": "/a", "counter": "%Used", "value": 10 * load},
             )
     return admin
 

@@ -20,8 +20,7 @@ TS = "2026-05-04T09:15:00Z"
 
 
 def stamped(system: str, **record: Any) -> Record:
-    envelope = {"ts": TS, "interval_s": 100.0, "source": "ibmi_tables", "agent_id": "test"}
-    return {**envelope, "collected_at": "2026-05-04T09:15:09Z", "seq": 1, "system": system, **record}
+    return {"ts": TS, "interval_s": 100.0, "source": "ibmi_tables", "system": system, **record}
 
 
 def process(command: str, pid: int, **figures: Any) -> tuple[str, Record]:

@@ -34,9 +34,11 @@ def _empty(client: ClickHouse) -> None:
 def insert(client: ClickHouse, table: str, *rows: dict[str, Any], database: str = "counterflow", **every: Any) -> None:
     """Insert rows; a column that the table does not have is refused. A row may have its own time of landing.
 
-    A row has the columns of `every` that it does not state itself; a counter has a source and an agent besides, a
-    result the number of its rows. Of a view, the counters are inserted that give it these rows.
+    A row has the columns of `every` that the table has and the row does not state; a counter has a source and an agent
+    besides, a result the number of its rows. Of a view, the counters are inserted that give it these rows.
     """
+    known = datasets()[table].all_columns if table in datasets() else every
+    every = {name: value for name, value in every.items() if name in known}
     role = datasets()[table].role if table in datasets() else None
     rows = tuple({**_besides(role, {**every, **row}), **every, **row} for row in rows)
     if role == "view":
@@ -55,6 +57,11 @@ def insert(client: ClickHouse, table: str, *rows: dict[str, Any], database: str 
     columns = ", ".join(f"`{column}`" for column in dict.fromkeys(column for row in rows for column in row))
     statement = f"INSERT INTO {database}.{table} ({columns}) FORMAT JSONEachRow"
     client.post(statement, b"\n".join(map(orjson.dumps, rows)), exact)
+
+
+def given(**columns: Any) -> dict[str, Any]:
+    """Return the columns of a row by name."""
+    return columns
 
 
 def _besides(role: str | None, row: dict[str, Any]) -> dict[str, Any]:
