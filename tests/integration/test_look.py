@@ -12,6 +12,7 @@ import subprocess
 import sys
 import zipfile
 from collections import Counter
+from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -19,42 +20,53 @@ from typing import Any
 import psutil
 import pytest
 
+from counterflow.recordings import reading
 from tests.golden.cases import golden
-from tests.support.command_line import run
+from tests.support.command_line import run, run_apart
 from tests.support.recordings import RECORDINGS
 from tests.support.terminal import on_terminal
 from tests.support.waiting import PATIENCE_S, until
 
+NO_HOME = str(RECORDINGS / "no-home")
 AIX, LINUX = RECORDINGS / "aix_generated.nmon", RECORDINGS / "linux_16n_plain.nmon"
 
 
-def counterflow(
-    *arguments: object, stdin: Path | None = None, home: Path, folder: Path | None = None
-) -> subprocess.CompletedProcess[str]:
-    """Run a command where neither a stack nor its settings can be found; `folder` is its working directory."""
-    with contextlib.chdir(folder or Path.cwd()):
-        given = stdin.read_bytes() if stdin else b""
-        return run(*map(str, arguments), stdin=given, COUNTERFLOW_HOME=str(home / "no-home"), NO_COLOR="1")
+def counterflow(*arguments: object, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
+    """Run a command where neither a stack nor its settings can be found."""
+    return run(*arguments, stdin=stdin, COUNTERFLOW_HOME=NO_HOME, NO_COLOR="1")
 
 
-def afresh(*arguments: object, home: Path, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+def afresh(*arguments: object) -> subprocess.CompletedProcess[str]:
     """Run a command as `counterflow` does, in a process that has not loaded the engine yet."""
-    environment = {**os.environ, "COUNTERFLOW_HOME": str(home / "no-home"), "NO_COLOR": "1"}
-    command = [sys.executable, "-m", "counterflow", *map(str, arguments)]
-    return subprocess.run(
-        command, env=environment, capture_output=True, text=True, timeout=PATIENCE_S, check=False, cwd=folder
-    )
+    return run_apart(*arguments, COUNTERFLOW_HOME=NO_HOME, NO_COLOR="1")
 
 
-def findings(*arguments: object, home: Path, stdin: Path | None = None) -> list[dict[str, Any]]:
-    done = counterflow("look", *arguments, "--json", home=home, stdin=stdin)
+def looked(*arguments: object) -> str:
+    """Look at files that can all be read; return what is printed."""
+    done = counterflow("look", *arguments)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def findings(*arguments: object) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in looked(*arguments, "--json").splitlines()]
+
+
+def answers(kept: Path, question: str, *options: str) -> list[dict[str, Any]]:
+    """Return the rows of a stored question or a statement about a kept folder."""
+    done = counterflow("sql", question, "--on", kept, "--json", *options)
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def test_a_folder_fits_a_screen_and_what_describes_it_is_no_mistake(tmp_path: Path) -> None:
+def cut(number: int = 0) -> bytes:
+    """Return the first intervals of a recording, of a system of its own if a number is given."""
+    return LINUX.read_bytes()[:30_000].replace(b"AAA,host,vm", b"AAA,host,h%03d" % number if number else b"AAA,host,vm")
+
+
+def test_a_folder_fits_a_screen_and_what_describes_it_is_no_mistake() -> None:
     """On a terminal of 80 columns: two systems, a README beside their recordings, and the way to the report."""
-    environment = {**os.environ, "COUNTERFLOW_HOME": str(tmp_path), "NO_COLOR": "1", "TERM": "xterm"}
+    environment = {**os.environ, "COUNTERFLOW_HOME": NO_HOME, "NO_COLOR": "1", "TERM": "xterm"}
     samples = Path(__file__).parents[2] / "samples/nmon"
     text, notes = on_terminal([sys.executable, "-m", "counterflow", "look", str(samples)], 80, environment)
     screen = text.splitlines()
@@ -63,7 +75,7 @@ def test_a_folder_fits_a_screen_and_what_describes_it_is_no_mistake(tmp_path: Pa
     assert "more systems" not in text
     assert f"note: {samples / 'README.md'} is no recording" in notes
     assert "--out FOLDER" in notes
-    named = counterflow("look", AIX, samples / "README.md", home=tmp_path)
+    named = counterflow("look", AIX, samples / "README.md")
     assert named.returncode == 1
     assert "README.md: not read" in named.stderr
 
@@ -74,7 +86,7 @@ def test_gpus_and_nfs_are_reported_where_they_were_recorded(tmp_path: Path) -> N
     for case in ("linux_gpu", "vios"):
         (tmp_path / case).mkdir()
         files.append(golden(f"nmon/{case}").written(tmp_path / case))
-    found = findings(*files, LINUX, home=tmp_path)
+    found = findings(*files, LINUX)
     names = ("gpus", "nfs", "recordings")  # none is recorded twice
     reported = [(one["name"], one["severity"], one["finding"]) for one in found if one["name"] in names]
     assert sorted(reported) == [
@@ -92,7 +104,7 @@ def test_a_full_file_system_of_njmon_is_a_limit_and_an_image_is_none(tmp_path: P
     image = '"/dev/loop3": {"fs_full_percent": 100.0, "fs_files": 40, "fs_files_free": 0},'
     text = text.replace('"filesystems": {', '"filesystems": {' + image)
     (tmp_path / "njmon.json").write_text(text, encoding="utf-8")
-    found = [one for one in findings(tmp_path / "njmon.json", home=tmp_path) if one["name"] == "file_systems"]
+    found = [one for one in findings(tmp_path / "njmon.json") if one["name"] == "file_systems"]
     assert [(one["severity"], one["finding"]) for one in found] == [
         ("limit", "file system /dev/vda 90 % full of inodes"),
         ("limit", "file system /dev/vda 99.5 % full"),
@@ -106,24 +118,26 @@ def test_two_recordings_of_a_system_at_one_time_are_named(tmp_path: Path) -> Non
     files.mkdir()
     (files / "one.nmon").write_text(rows, encoding="utf-8")
     (files / "two.nmon").write_text(rows.replace("AAA,time,01:41.17", "AAA,time,01:41.16"), encoding="utf-8")
-    [one] = [one for one in findings(files, home=tmp_path) if one["name"] == "recordings"]
+    [one] = [one for one in findings(files) if one["name"] == "recordings"]
     assert (one["system"], one["severity"]) == ("vm", "watch")
     begins = "nmon recorded it twice at the same time, for 62 s in all: sums count that time twice"
     assert one["finding"].startswith(begins)
 
 
-def test_relative_paths_are_those_of_the_working_directory_from_the_first_file_to_the_last(tmp_path: Path) -> None:
+def test_relative_paths_are_those_of_the_working_directory_from_the_first_file_to_the_last(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The engine is opened meanwhile, and its library changes the working directory when it is loaded."""
-    part = LINUX.read_bytes()[:30_000]
     for number in range(80):
-        (tmp_path / f"{number:03}.nmon").write_bytes(part)
-    done = afresh("look", ".", home=tmp_path, folder=tmp_path)
+        (tmp_path / f"{number:03}.nmon").write_bytes(cut())
+    monkeypatch.chdir(tmp_path)
+    done = afresh("look", ".")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("80 files read; ")
 
 
-def test_standard_input_is_read_like_a_file(tmp_path: Path) -> None:
-    assert findings("-", home=tmp_path, stdin=LINUX) == findings(LINUX, home=tmp_path)
+def test_standard_input_is_read_like_a_file() -> None:
+    assert counterflow("look", "-", "--json", stdin=LINUX.read_bytes()).stdout == looked(LINUX, "--json")
 
 
 def test_an_archive_of_more_days_than_the_engine_takes_at_once_is_looked_at_whole(tmp_path: Path) -> None:
@@ -137,27 +151,24 @@ def test_an_archive_of_more_days_than_the_engine_takes_at_once_is_looked_at_whol
         of_the_day = text.replace("21-NOV-2026", f"{day:%d-%b-%Y}".upper())
         (tmp_path / f"{day}.nmon").write_text(of_the_day)
     kept = tmp_path / "kept"
-    done = counterflow("look", *tmp_path.glob("*.nmon"), "--keep", kept, home=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "101 files read" in done.stdout
-    at = re.findall(r"^  (?:limit|watch|note) +(\S+)", done.stdout, re.MULTILINE)
+    shown = looked(*tmp_path.glob("*.nmon"), "--keep", kept)
+    assert "101 files read" in shown
+    at = re.findall(r"^  (?:limit|watch|note) +(\S+)", shown, re.MULTILINE)
     assert set(at) == {"2026-01-01"}, "the days are alike, so the first is named"
     days = (f"(SELECT uniqExact(toDate(ts)) FROM counterflow.{table}) AS {table}" for table in ("disk", "disk_total"))
-    counted = counterflow("sql", f"SELECT {', '.join(days)}", "--on", kept, "--format", "csv", home=tmp_path)
-    assert counted.stdout.splitlines()[1] == "101,101"
+    assert answers(kept, f"SELECT {', '.join(days)}") == [{"disk": 101, "disk_total": 101}]
 
 
 def test_a_recording_of_two_years_ago_stays_in_a_kept_folder(tmp_path: Path) -> None:
     """Rows and what lists them are kept for a time after they landed, whenever they were measured."""
     kept, old = tmp_path / "kept", tmp_path / "old.nmon"
     old.write_text(LINUX.read_text().replace("21-NOV-2026", "21-NOV-2024").replace("21-Nov-2026", "21-Nov-2024"))
-    assert counterflow("look", old, "--keep", kept, home=tmp_path).returncode == 0
-    listed = counterflow("sql", "systems", "--on", kept, "--format", "csv", home=tmp_path)
-    assert "2024-11-21" in listed.stdout
+    looked(old, "--keep", kept)
+    assert "2024-11-21" in str(answers(kept, "systems"))
     days = {"system_day": "day", "system_dataset": "day", "metric_day": "day", "processor_load_1h": "toDate(ts)"}
     of_each = (f"SELECT '{name}' AS t, {day} AS day FROM counterflow.{name}" for name, day in days.items())
     sql = f"SELECT DISTINCT t FROM ({' UNION ALL '.join(of_each)}) WHERE day = '2024-11-21'"
-    assert {*counterflow("sql", sql, "--on", kept, home=tmp_path).stdout.splitlines()[1:]} == days.keys()
+    assert {row["t"] for row in answers(kept, sql)} == days.keys()
 
 
 def test_the_report_holds_the_findings_and_boards_of_what_was_recorded_and_counts_each_record_once(
@@ -169,28 +180,18 @@ def test_the_report_holds_the_findings_and_boards_of_what_was_recorded_and_count
     spaces = golden("omegamon_jsonl/address_spaces")
     lines = spaces.written(tmp_path)
     measured = sum(one["dataset"] not in ("config", "quality") for one in spaces.expected)
-    done = counterflow("look", AIX, twice, LINUX, lines, "--keep", kept, "--out", out, home=tmp_path)
-    assert done.returncode == 0, done.stderr
-    counted = counterflow(
-        "sql", "SELECT sum(row_count) FROM counterflow.manifest FINAL", "--on", kept, "--format", "csv", home=tmp_path
-    )
-    records = int(counted.stdout.splitlines()[1]) + measured
-    assert done.stdout.startswith(f"4 files read; {records:,} records of ")
+    shown = looked(AIX, twice, LINUX, lines, "--keep", kept, "--out", out)
+    [counted] = answers(kept, "SELECT sum(row_count) AS n FROM counterflow.manifest FINAL")
+    records = counted["n"] + measured
+    assert shown.startswith(f"4 files read; {records:,} records of ")
     page = (out / "report.html").read_text(encoding="utf-8")
     assert f"<dt>Records</dt><dd>{records:,}</dd>" in page
     assert "Nothing was recorded" not in page
     assert "consumed 0.56 of 0.8 entitled processors" in page
-    for board in ("AIX and VIOS · aixgen01", "Linux · vm"):
-        assert f"<h2>{board}</h2>" in page
-    for absent in (
-        "AIX and VIOS · vm",
-        "Linux · aixgen01",
-        "Q Replication",
-        "Pipeline health",
-        "Logical database I/O",
-        "No rule judged",
-    ):
-        assert f"<h2>{absent}" not in page
+    chapters = re.findall(r"<h2>(.*?)</h2>", page)
+    assert {"AIX and VIOS · aixgen01", "Linux · vm"} <= {*chapters}
+    absent = ("AIX and VIOS · vm", "Linux · aixgen01", "Q Replication", "Pipeline health", "Logical database I/O")
+    assert not [one for one in chapters if one.startswith((*absent, "No rule judged"))]
 
 
 def test_an_archive_is_read_like_its_members_and_a_member_that_no_format_reads_is_named(tmp_path: Path) -> None:
@@ -199,30 +200,27 @@ def test_an_archive_is_read_like_its_members_and_a_member_that_no_format_reads_i
         written.writestr("aix.nmon.gz", gzip.compress(AIX.read_bytes()))
         written.writestr("linux/vm.nmon", LINUX.read_bytes())
         written.writestr("notes.txt", "to do\n")
-    done = counterflow("look", archive, "--json", home=tmp_path)
-    assert [json.loads(line) for line in done.stdout.splitlines()] == findings(AIX, LINUX, home=tmp_path)
-    assert done.returncode == 1
+    done = counterflow("look", archive, "--json")
+    assert (done.returncode, done.stdout) == (1, looked(AIX, LINUX, "--json"))
     assert f"{archive}!/notes.txt: not read, this is" in done.stderr
 
 
 def test_a_kept_folder_grows_and_is_queried_by_other_commands(tmp_path: Path) -> None:
     kept = tmp_path / "kept"
-    first = counterflow("look", AIX, "--keep", kept, home=tmp_path)
-    assert first.stdout.startswith("1 file read; 7,316 records of 1 system, 2026-03-02 08:00:00 to ")
-    again = counterflow("look", AIX, LINUX, "--keep", kept, home=tmp_path)
-    assert again.stdout.startswith("1 file read; "), "the file that did not change is not read again"
-    assert " records of 2 systems, 2026-03-02 08:00:00 to " in again.stdout
-    assert {"aixgen01", "vm"} <= set(again.stdout.split())
-    counted = counterflow("sql", "SELECT uniqExact(system) AS n FROM counterflow.disk", "--on", kept, home=tmp_path)
-    assert counted.stdout == "n\n2\n"
-    refused = counterflow("sql", "DROP TABLE counterflow.disk", "--on", kept, home=tmp_path)
+    assert looked(AIX, "--keep", kept).startswith("1 file read; 7,316 records of 1 system, 2026-03-02 08:00:00 to ")
+    again = looked(AIX, LINUX, "--keep", kept)
+    assert again.startswith("1 file read; "), "the file that did not change is not read again"
+    assert " records of 2 systems, 2026-03-02 08:00:00 to " in again
+    assert {"aixgen01", "vm"} <= set(again.split())
+    assert answers(kept, "SELECT uniqExact(system) AS n FROM counterflow.disk") == [{"n": 2}]
+    refused = counterflow("sql", "DROP TABLE counterflow.disk", "--on", kept)
     assert refused.returncode == 2
     assert "readonly" in refused.stderr
-    examined = counterflow("doctor", "--on", kept, home=tmp_path)
+    examined = counterflow("doctor", "--on", kept)
     assert examined.returncode == 0, "no input of a folder stops"
     assert examined.stdout.startswith("2 systems. Input is there for ")
     assert "parts work" not in examined.stdout  # there are none
-    checked = counterflow("doctor", "vm", "--on", kept, home=tmp_path)
+    checked = counterflow("doctor", "vm", "--on", kept)
     assert "unknown  published rules: no IBM i counters of the system" in checked.stdout
     assert "to do: the stored question `systems` lists what was recorded\n" in checked.stdout, "in that folder too"
 
@@ -231,111 +229,91 @@ def test_times_are_utc_whatever_the_zone_of_the_machine(tmp_path: Path, monkeypa
     """The recording lasts from 08:00 to 12:00 UTC, which is 03:00 to 07:00 in New York."""
     monkeypatch.setenv("TZ", "America/New_York")
     kept = tmp_path / "kept"
-    assert afresh("look", AIX, "--keep", kept, home=tmp_path).returncode == 0
-    question = ("sql", "cpu", "--on", kept, "--format", "csv")
-    all_day = afresh(*question, home=tmp_path).stdout
-    assert all_day.count("\n") == 2, "a header and the system"
+    shown = afresh("look", AIX, "--keep", kept)
+    assert " records of 1 system, 2026-03-02 08:00:00 to 2026-03-02 12:00:00" in shown.stdout
     period = ("--from", "2026-03-02 08:00", "--to", "2026-03-02 12:00")
-    assert afresh(*question, *period, home=tmp_path).stdout == all_day
-    assert afresh(*question, "--to", "2026-03-02 08:00", home=tmp_path).stdout.count("\n") == 1
-    made = afresh("report", "--on", kept, "--out", tmp_path, "--no-pictures", home=tmp_path)
+    answer = afresh("sql", "cpu", "--on", kept, *period, "--format", "csv")
+    assert answer.stdout.count("\n") == 2, "a header and the system"
+    made = afresh("report", "--on", kept, "--out", tmp_path, "--no-pictures")
     assert made.returncode == 0, made.stderr
     assert "consumed 0.56 of 0.8 entitled processors" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
-def test_what_is_appended_while_a_file_is_read_is_read_by_the_next_look(tmp_path: Path) -> None:
+def test_what_is_appended_while_a_file_is_read_is_read_by_the_next_look(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The file grows once it has been read, while the look goes on."""
-    live, rest, kept = tmp_path / "live.nmon", tmp_path / "rest", tmp_path / "kept"
+    live, kept, read = tmp_path / "live.nmon", tmp_path / "kept", reading.read
     rows = LINUX.read_bytes()
     half = rows.index(b"ZZZZ,T0015")
     live.write_bytes(rows[:half])
-    rest.write_bytes(rows[half:])
-    grows = """
-import sys
-from pathlib import Path
-from counterflow.cli import main
-from counterflow.recordings import reading
 
-live, rest, read = Path(sys.argv[2]), Path(sys.argv.pop()), reading.read
+    def read_while_it_grows(*arguments: Any, **options: Any) -> Iterator[Any]:
+        yield from read(*arguments, **options)
+        with live.open("ab") as file:
+            file.write(rows[half:])
 
-def read_while_it_grows(*arguments, **options):
-    yield from read(*arguments, **options)
-    with live.open("ab") as file:
-        file.write(rest.read_bytes())
-
-reading.read = read_while_it_grows
-main()
-"""
-    words = ["look", str(live), "--keep", str(kept)]
-    done = subprocess.run(
-        [sys.executable, "-c", grows, *words, str(rest)],
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_S,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
+    with monkeypatch.context() as patched:
+        patched.setattr(reading, "read", read_while_it_grows)
+        first = looked(live, "--keep", kept).splitlines()[0]
     assert live.read_bytes() == rows
-    again = counterflow(*words, home=tmp_path)
-    whole = counterflow("look", LINUX, home=tmp_path)
-    assert again.stdout.splitlines()[0] == whole.stdout.splitlines()[0]
-    assert done.stdout.splitlines()[0] != whole.stdout.splitlines()[0]
+    whole = looked(LINUX).splitlines()[0]
+    assert first != whole
+    assert looked(live, "--keep", kept).splitlines()[0] == whole
 
 
 def test_a_kept_folder_refuses_to_read_a_file_again_with_other_options(tmp_path: Path) -> None:
     """It would keep the rows of both readings, whether the file has grown or not."""
     kept, live = tmp_path / "kept", tmp_path / "live.nmon"
     live.write_bytes(LINUX.read_bytes())
-    assert counterflow("look", live, "--keep", kept, home=tmp_path).returncode == 0
+    looked(live, "--keep", kept)
     others = {
         ("--zone", "America/New_York"): "--zone UTC",
         ("--system", "other", "--at", "2026-03-02 08:00"): "no --at, no --system",
     }
     for options, was in others.items():
-        refused = counterflow("look", AIX, live, "--keep", kept, *options, home=tmp_path)
+        refused = counterflow("look", AIX, live, "--keep", kept, *options)
         assert (refused.returncode, refused.stdout) == (2, "")
         assert f"error: {live} was read with {was}\nhint: use another folder" in refused.stderr
         with live.open("ab") as file:
             file.write(b"BBBP,000,uname\n")
-    counted = counterflow("sql", "SELECT DISTINCT system FROM counterflow.disk", "--on", kept, home=tmp_path)
-    assert counted.stdout == "system\nvm\n", "nothing was read"
+    assert answers(kept, "SELECT DISTINCT system FROM counterflow.disk") == [{"system": "vm"}], "nothing was read"
 
 
 def test_a_kept_folder_reports_no_loss_and_gives_no_number_twice(tmp_path: Path) -> None:
-    """Of files: one that grows between two looks, and one that is read in vain each time."""
+    """Of files: one that grows between two looks, one that stays, and one that is read in vain each time."""
     kept, files = tmp_path / "kept", tmp_path / "files"
     files.mkdir()
     (files / "note.txt").write_text("to do\n")
+    (files / "still.nmon").write_bytes(cut(1))
     rows = LINUX.read_bytes()
     for read in (rows[: rows.index(b"ZZZZ,T0015")], rows):
         (files / "live.nmon").write_bytes(read)
-        assert counterflow("look", files, AIX, "--keep", kept, home=tmp_path).returncode == 1
-    lost = counterflow("sql", "lost_records", "--on", kept, "--format", "csv", home=tmp_path)
-    assert lost.stdout.count("\n") == 1, "a header alone"
+        assert counterflow("look", files, "--keep", kept).returncode == 1
+    assert answers(kept, "lost_records") == []
     twice = "SELECT sum(rows) - groupBitmapMerge(seqs) AS twice FROM counterflow.ledger"
-    assert counterflow("sql", twice, "--on", kept, home=tmp_path).stdout == "twice\n0\n"
+    assert answers(kept, twice) == [{"twice": 0}]
 
 
-def test_a_look_does_not_read_what_it_wrote(tmp_path: Path) -> None:
-    (tmp_path / "aix.nmon").write_bytes(AIX.read_bytes())
-    words = ("--keep", "./made", "--out", "./", "--export", "./made")
+def test_a_look_does_not_read_what_it_wrote(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "cut.nmon").write_bytes(cut())
+    monkeypatch.chdir(tmp_path)
     for files in ("1 file read; ", "0 files read; "):
-        done = counterflow("look", ".", *words, home=tmp_path, folder=tmp_path)
+        done = counterflow("look", ".", "--keep", "./made", "--out", "./", "--export", "./made")
         assert done.returncode == 0, done.stderr
         assert done.stdout.startswith(files)
         assert "error: " not in done.stderr
-    other = counterflow("look", "made", home=tmp_path, folder=tmp_path)
-    assert other.returncode == 2, "a database is not read"
+    assert counterflow("look", "made").returncode == 2, "a database is not read"
 
 
 def test_an_export_that_does_not_fit_is_reported_and_leaves_the_earlier_one(tmp_path: Path) -> None:
     """`job.parquet` takes more than 40 kB; other files take less."""
     kept, out = tmp_path / "kept", tmp_path / "out"
-    words = ("look", AIX, "--keep", kept, "--export", out)
-    assert counterflow(*words, home=tmp_path).returncode == 0
+    words = (AIX, "--keep", kept, "--export", out)
+    looked(*words)
     assert (out / "job.parquet").stat().st_size > 40_000
     before = {path: path.stat().st_ino for path in out.iterdir()}
-    assert f"error: {out}: File too large\nhint: " in refused_on_a_full_disk(40_000, *words)
+    assert f"error: {out}: File too large\nhint: " in refused_on_a_full_disk(40_000, "look", *words)
     assert {path: path.stat().st_ino for path in out.iterdir()} == before
 
 
@@ -356,10 +334,9 @@ def refused_on_a_full_disk(most_bytes: int, *arguments: object) -> str:
         ({}, 2, "no file in"),
         ({"a.png": b"\x89PNG\r\n\x1a\n\0"}, 2, "a.png"),
         ({"header.nmon": b"".join(AIX.read_bytes().splitlines(keepends=True)[:20])}, 2, "no file holds an interval"),
-        ({"cut.nmon": LINUX.read_bytes()[:30_000], "b.png": b"\x89PNG\r\n\x1a\n\0"}, 1, "b.png"),
-        ({"a 'quoted' $(name).nmon": LINUX.read_bytes()}, 0, ""),
+        ({"a 'quoted' $(name).nmon": cut(), "b.png": b"\x89PNG\r\n\x1a\n\0"}, 1, "b.png"),
     ],
-    ids=["an empty folder", "a photograph", "a header alone", "one of two", "a name with quotes"],
+    ids=["an empty folder", "a photograph", "a header alone", "one of two"],
 )
 def test_what_is_no_recording_is_named_and_the_rest_goes_on(
     files: dict[str, bytes], status: int, message: str, tmp_path: Path
@@ -368,7 +345,7 @@ def test_what_is_no_recording_is_named_and_the_rest_goes_on(
     folder.mkdir()
     for name, data in files.items():
         (folder / name).write_bytes(data)
-    done = counterflow("look", folder, home=tmp_path)
+    done = counterflow("look", folder)
     assert done.returncode == status, done.stderr
     assert message in done.stderr
     assert "Traceback" not in done.stderr
@@ -380,10 +357,7 @@ def test_more_files_than_wait_at_once_are_read_once_each(tmp_path: Path) -> None
     few = rows[: rows.index(b"ZZZZ,T0006")] + b'BBBP,900,note,"%s"\n' % (b"x" * (9_000_000 // number))
     for host in range(number):
         (tmp_path / f"h{host:03}.nmon").write_bytes(few.replace(b"AAA,host,vm", b"AAA,host,h%03d" % host))
-    done = counterflow("look", tmp_path, "--json", home=tmp_path)
-    assert done.returncode == 0, done.stderr
-    found = [json.loads(line) for line in done.stdout.splitlines()]
-    of = Counter(one["system"] for one in found)
+    of = Counter(one["system"] for one in findings(tmp_path))
     assert of.keys() == {f"h{host:03}" for host in range(number)}
     assert len(set(of.values())) == 1
 
@@ -391,10 +365,10 @@ def test_more_files_than_wait_at_once_are_read_once_each(tmp_path: Path) -> None
 def test_a_kept_folder_is_queried_block_by_block_with_one_header(tmp_path: Path) -> None:
     """Several blocks of the engine: one header, one whole document, and one sentence for an error amid rows."""
     kept = tmp_path / "kept"
-    assert counterflow("look", LINUX, "--keep", kept, home=tmp_path).returncode == 0
+    looked(LINUX, "--keep", kept)
 
     def sql(statement: str, *options: str) -> subprocess.CompletedProcess[str]:
-        return counterflow("sql", statement, "--on", kept, *options, home=tmp_path)
+        return counterflow("sql", statement, "--on", kept, *options)
 
     rows = 'SELECT number AS "a\n""b""", number * 2 AS twice FROM numbers(200000)'
     for option, header in (("tsv", 'a\\n"b"\ttwice\n'), ("csv", '"a\n""b""","twice"\n')):
@@ -417,7 +391,7 @@ def test_a_kept_folder_is_queried_block_by_block_with_one_header(tmp_path: Path)
 @pytest.mark.parametrize("option", ["--out", "--keep", "--export"])
 def test_a_folder_that_cannot_be_written_to_is_refused_before_anything_is_read(option: str, tmp_path: Path) -> None:
     """`/proc` accepts no file from any user, root included."""
-    done = counterflow("look", AIX, option, "/proc/self/report", home=tmp_path)
+    done = counterflow("look", AIX, option, "/proc/self/report")
     assert done.returncode == 2
     assert "error: /proc/self/report: No such file or directory" in done.stderr
     assert "Traceback" not in done.stderr
@@ -429,14 +403,12 @@ def test_a_list_of_files_that_does_not_fit_leaves_the_folder_usable(tmp_path: Pa
     kept, files = tmp_path / "kept", tmp_path.joinpath("files", *("deep" * 50 for _ in range(15)))
     files.mkdir(parents=True)
     for number in range(40):
-        (files / f"{number}.nmon").write_bytes(LINUX.read_bytes()[:30_000])
-    words = ("look", files, "--keep", kept)
-    assert "File too large\nhint: " in refused_on_a_full_disk(100_000, *words)
-    again = counterflow(*words, home=tmp_path)
-    assert again.returncode == 0, again.stderr
-    assert again.stdout.startswith("40 files read; ")
+        (files / f"{number}.nmon").write_bytes(cut())
+    words = (files, "--keep", kept)
+    assert "File too large\nhint: " in refused_on_a_full_disk(100_000, "look", *words)
+    assert looked(*words).startswith("40 files read; ")
     (kept / "files.json").write_bytes(b"")
-    refused = counterflow(*words, home=tmp_path)
+    refused = counterflow("look", *words)
     assert refused.returncode == 2
     assert f"error: {kept / 'files.json'} is not the list of the files in this folder" in refused.stderr
     assert "Traceback" not in refused.stderr
@@ -450,7 +422,7 @@ def test_the_readers_end_when_look_is_terminated(tmp_path: Path) -> None:
     for name in ("first", "second"):
         rows = AIX.read_bytes()
         (tmp_path / f"{name}.nmon").write_bytes(rows + b"".join(b"BBBP,%d,note\n" % at for at in range(400_000)))
-    environment = {**os.environ, "COUNTERFLOW_HOME": str(tmp_path / "no-home"), "TMPDIR": str(tmp_path)}
+    environment = {**os.environ, "COUNTERFLOW_HOME": NO_HOME, "TMPDIR": str(tmp_path)}
     command = [sys.executable, "-m", "counterflow", "look", str(tmp_path)]
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as look:
         readers = until(lambda: _readers(look.pid), every_s=0.05)
@@ -472,9 +444,16 @@ def _readers(pid: int) -> list[psutil.Process]:
 
 
 def test_a_folder_that_is_no_database_is_named(tmp_path: Path) -> None:
-    done = counterflow("sql", "systems", "--on", tmp_path, home=tmp_path)
+    done = counterflow("sql", "systems", "--on", tmp_path)
     assert done.returncode == 2
     assert f"{tmp_path} is no folder of `look`" in done.stderr
+
+
+def simulated(case: str, folder: Path) -> Path:
+    """Simulate a case; return the folder of its files."""
+    done = counterflow("study", "simulate", case, "--out", folder / "story")
+    assert done.returncode == 0, done.stderr
+    return folder / "story"
 
 
 SHORT = {
@@ -489,17 +468,14 @@ SHORT = {
 
 
 def test_captures_with_system_names_show_the_cap_with_the_hmc_and_what_is_missing_without(tmp_path: Path) -> None:
-    files, kept = tmp_path / "files", tmp_path / "kept"
-    made = counterflow("study", "simulate", "sriov-story", "--out", files, home=tmp_path)
-    assert made.returncode == 0, made.stderr
-    for path in files.glob("*/*_LINK_INFO.csv"):
+    """The site file states 10 km, lshwres 100 Gb/s; 6 % of it is 6 Gb/s, of which 4.35 were used at most: 72.5 %."""
+    story, kept = simulated("sriov-story", tmp_path), tmp_path / "kept"
+    for path in story.glob("*/*_LINK_INFO.csv"):
         heading, _, rows = path.read_text(encoding="utf-8").partition("\n")
         cells = [SHORT.get(cell.strip('"'), cell) for cell in heading.split(",")]
         path.write_text("\n".join([",".join(cells), rows]), encoding="utf-8")
     for system in ("SRIOVA", "SRIOVB", "NEIGHA", "NEIGHB"):
-        done = counterflow("look", files / system, "--system", system, "--keep", kept, "--json", home=tmp_path)
-        assert done.returncode == 0, done.stderr
-    found = [json.loads(line) for line in done.stdout.splitlines()]
+        found = findings(story / system, "--system", system, "--keep", kept)
     assert not [one for one in found if "was capped" in one["finding"]]
     assert [one["name"] for one in found if one["system"] == "NEIGHA"] == ["not_judged"]
     lacking = {one["finding"].rpartition(": ")[2] for one in found if one["name"] == "not_judged"}
@@ -508,22 +484,40 @@ def test_captures_with_system_names_show_the_cap_with_the_hmc_and_what_is_missin
     assert [text.partition(", between")[0] for text in parts] == [
         "roce_cap: 192.0.2.1 192.0.2.2 was not judged for 8 of 13 min"
     ]
-    done = counterflow("look", files / "HMC", "--keep", kept, "--json", home=tmp_path)
-    assert done.returncode == 0, done.stderr
-    capped = [one for one in map(json.loads, done.stdout.splitlines()) if "was capped for 3 min" in one["finding"]]
+
+    found = findings(story / "HMC", "--keep", kept)
+    capped = [one for one in found if "was capped for 3 min" in one["finding"]]
     assert {(one["system"], one["severity"]) for one in capped} == {("SRIOVA", "limit"), ("SRIOVB", "limit")}
+    timeline = answers(kept, "cap_timeline", "--system", "SRIOVA")
+    assert {row["link_type"] for row in timeline} == {"nrg"}, "its only link has the same states"
+    [at] = {one["at"] for one in capped if one["system"] == "SRIOVA"}
+    [since] = [row["since"] for row in timeline if row["state"] == row["signal"] == "CAPPED"]
+    assert at.startswith(since), "findings and timelines date a state by the begin of its first interval"
+    headroom = answers(kept, "roce_headroom", "--system", "SRIOVA")
+    [port] = [row for row in headroom if row["link_type"] == "logical_port"]
+    assert (port["capacity_gbit_s"], port["out_gbit_s_max"], port["of_capacity_pct_max"]) == (6, 4.35, 72.5)
 
-
-JOBS = "INTNUM,DTETIM,INTSEC,DTECEN,JBNAME,JBUSER,JBNBR,JBTYPE,JBSTSF,JBTDE,JBLRD,JBLWT,JBDBU,JBBRO{more}\n"
-JOBS += "1,260302080500,300,1,PAY,OPS,000001,B,0,00000000000000A1,50000,0,50000,0{commits}\n"
+    # what landed of the line is not asked for
+    findings(story / "SITE", "--keep", kept)
+    mirror = counterflow("whatif", "mirror", "--on", kept, "--system", "SRIOVA", "--json")
+    assert "note: SRIOVA: km 10, as it landed; --km replaces it" in mirror.stderr
+    line = counterflow("whatif", "line", "--on", kept, "--system", "SRIOVA", "--json")
+    of_mirror, of_line = (
+        next(one["figures"] for one in map(json.loads, done.stdout.splitlines()) if one["grouping"] == "partition")
+        for done in (mirror, line)
+    )
+    assert of_mirror["distance_us"]["value"] == pytest.approx(200)  # 10 µs a km and round trip, two of them
+    assert of_line["line_pct"]["value"] == pytest.approx(of_line["line_gbits"]["value"])
+    judged = counterflow("doctor", "SRIOVA", "--on", kept, "--json").stdout
+    [distance] = [one for one in map(json.loads, judged.splitlines()) if one["subject"] == "mirror_distance"]
+    assert (distance["status"], distance["figure"]) == ("pass", "10 km, at most 10 km")
 
 
 def test_a_published_rule_that_warns_by_counters_alone_is_a_finding(tmp_path: Path) -> None:
     """The story of an end of day: `doctor` and `look` state the same share of faults, above the limit of 25 %."""
-    counterflow("study", "simulate", "end-of-day-story", "--out", tmp_path / "story", home=tmp_path)
     kept = tmp_path / "kept"
-    found = findings(tmp_path / "story/BANKA", "--system", "BANKA", "--keep", kept, home=tmp_path)
-    judged = counterflow("doctor", "BANKA", "--on", kept, "--json", home=tmp_path).stdout
+    found = findings(simulated("end-of-day-story", tmp_path) / "BANKA", "--system", "BANKA", "--keep", kept)
+    judged = counterflow("doctor", "BANKA", "--on", kept, "--json").stdout
     rules = [one for one in map(json.loads, judged.splitlines()) if one["kind"] == "rule"]
     warned = {one["subject"] for one in rules if one["status"] == "warn"}
     assert "batch_faulting" in warned
@@ -534,10 +528,9 @@ def test_a_published_rule_that_warns_by_counters_alone_is_a_finding(tmp_path: Pa
 
 def test_another_path_of_the_log_is_predicted_from_recordings(tmp_path: Path) -> None:
     """The case of the zHyperLink report, its z17: the cost of an account with zHyperLink lies within its prediction."""
-    counterflow("study", "simulate", "zhyperlink", "--out", tmp_path / "story", home=tmp_path)
     kept = tmp_path / "kept"
-    findings(tmp_path / "story/Z17A", "--system", "Z17A", "--keep", kept, home=tmp_path)
-    answer = counterflow("whatif", "log-path", "--on", kept, "--json", home=tmp_path)
+    findings(simulated("zhyperlink", tmp_path) / "Z17A", "--system", "Z17A", "--keep", kept)
+    answer = counterflow("whatif", "log-path", "--on", kept, "--json")
     windows = {window["path"]: window for window in map(json.loads, answer.stdout.splitlines())}
     measured = {path: {f["name"]: f for f in window["figures"]} for path, window in windows.items()}
     zhpf = {f["name"]: f for f in windows["zhpf"]["figures"] if f["change"] == "zHyperLink"}
@@ -545,15 +538,13 @@ def test_another_path_of_the_log_is_predicted_from_recordings(tmp_path: Path) ->
     assert zhpf["ceiling_mb_s"]["measured"] == pytest.approx(214, rel=0.01)  # no site file: the highest rate
     assert zhpf["gcp_ms"]["low"] <= measured["zhl"]["gcp_ms"]["measured"] <= zhpf["gcp_ms"]["high"]
     assert zhpf["ceiling_mb_s"]["high"] == pytest.approx(594, rel=0.01)
-    assert "unknown, because" not in counterflow("whatif", "log-path", "--on", kept, home=tmp_path).stdout
+    assert "unknown, because" not in counterflow("whatif", "log-path", "--on", kept).stdout
 
 
 def test_the_report_shows_what_would_lift_the_ceiling_of_a_log(tmp_path: Path) -> None:
     """The story's log is at 214 MB/s from 08:04 to 08:12, the eighth minute included: 0.1333 h."""
-    counterflow("study", "simulate", "log-ceiling-story", "--out", tmp_path / "story", home=tmp_path)
-    named = (tmp_path / "story/SITE", tmp_path / "story/ZSTORY", "--system", "ZSTORY")
-    done = counterflow("look", *named, "--out", tmp_path, home=tmp_path)
-    assert done.returncode == 0, done.stderr
+    story = simulated("log-ceiling-story", tmp_path)
+    looked(story / "SITE", story / "ZSTORY", "--system", "ZSTORY", "--out", tmp_path)
     page = (tmp_path / "report.html").read_text()
     shown = page[page.index('<section id="whatif">') :].split("</section>")[0]
     assert (
@@ -567,30 +558,3 @@ def test_the_report_shows_what_would_lift_the_ceiling_of_a_log(tmp_path: Path) -
     assert measured == pytest.approx(214, rel=0.01)
     assert high == pytest.approx(594, rel=0.01)  # with zHyperLink, section 5.1
     assert "newer processor: unknown, because the log is on z17 already" in shown
-
-
-def test_what_landed_of_the_line_is_not_asked_for_and_every_judged_link_is_in_the_timeline(tmp_path: Path) -> None:
-    """The site file states 10 km, lshwres 100 Gb/s; 6 % of it is 6 Gb/s, of which 4.35 were used at most: 72.5 %."""
-    counterflow("study", "simulate", "sriov-story", "--out", tmp_path / "story", home=tmp_path)
-    kept, story = tmp_path / "kept", tmp_path / "story"
-    for system in ("SRIOVA", "SRIOVB"):
-        findings(story / system, "--system", system, "--keep", kept, home=tmp_path)
-    found = findings(story / "HMC", story / "SITE", "--keep", kept, home=tmp_path)
-    mirror = counterflow("whatif", "mirror", "--on", kept, "--system", "SRIOVA", "--json", home=tmp_path)
-    [partition] = [one for one in map(json.loads, mirror.stdout.splitlines()) if one["grouping"] == "partition"]
-    assert partition["figures"]["distance_us"]["value"] == pytest.approx(200)  # 10 µs a km and round trip, two of them
-    line = counterflow("whatif", "line", "--on", kept, "--system", "SRIOVA", "--json", home=tmp_path)
-    [of_line] = [one for one in map(json.loads, line.stdout.splitlines()) if one["grouping"] == "partition"]
-    assert of_line["figures"]["line_pct"]["value"] == pytest.approx(of_line["figures"]["line_gbits"]["value"])
-    assert "note: SRIOVA: km 10, as it landed; --km replaces it" in mirror.stderr
-    judged = counterflow("doctor", "SRIOVA", "--on", kept, "--json", home=tmp_path).stdout
-    [distance] = [one for one in map(json.loads, judged.splitlines()) if one["subject"] == "mirror_distance"]
-    assert (distance["status"], distance["figure"]) == ("pass", "10 km, at most 10 km")
-    timeline = counterflow("sql", "cap_timeline", "--on", kept, "--system", "SRIOVA", home=tmp_path).stdout
-    assert {line.split("\t")[1] for line in timeline.splitlines()[1:]} == {"nrg"}, "its only link has the same states"
-    [at] = {one["at"] for one in found if one["system"] == "SRIOVA" and "was capped" in one["finding"]}
-    [since] = {line.split("\t")[3] for line in timeline.splitlines() if "\tCAPPED\tCAPPED\t" in line}
-    assert at.startswith(since), "findings and timelines date a state by the begin of its first interval"
-    headroom = counterflow("sql", "roce_headroom", "--on", kept, "--system", "SRIOVA", home=tmp_path).stdout
-    [port] = [line.split("\t") for line in headroom.splitlines() if "\tlogical_port\t" in line]
-    assert (port[3], port[4], port[6]) == ("6", "4.35", "72.5")

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.support.command_line import run as run_command
+from tests.support.command_line import run
 from tests.support.recordings import RECORDINGS
 
 KEYS = [
@@ -19,14 +18,10 @@ KEYS = [
 ]
 
 
-def counterflow(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return run_command(*map(str, arguments))
-
-
 def summary(*arguments: object) -> dict[str, object]:
-    run = counterflow("look", "--summary", "--json", *arguments)
-    assert run.returncode == 0, run.stderr
-    return dict(json.loads(run.stdout))
+    done = run("look", "--summary", "--json", *arguments)
+    assert done.returncode == 0, done.stderr
+    return dict(json.loads(done.stdout))
 
 
 def test_a_linux_recording() -> None:
@@ -74,12 +69,12 @@ def test_a_name_of_a_file_that_is_not_unicode_is_written_out(tmp_path: Path) -> 
     Path(os.fsdecode(path)).write_bytes((RECORDINGS / "linux_16n_plain.nmon").read_bytes() + b"ZZZZ,T0099,broken\n")
     name = f"{tmp_path}/M\\udce4rz.nmon"
     assert summary(os.fsdecode(path))["file"] == name
-    parsed = counterflow("look", "--records", os.fsdecode(path))
+    parsed = run("look", "--records", os.fsdecode(path))
     assert parsed.returncode == 0, parsed.stderr
     rejects = [found for line in parsed.stdout.splitlines() if "reject" in (found := json.loads(line))]
     assert {reject["file"] for reject in rejects} == {name}
     Path(os.fsdecode(path)).write_bytes(b"not a recording")
-    refused = counterflow("look", "--records", os.fsdecode(path))
+    refused = run("look", "--records", os.fsdecode(path))
     assert (refused.returncode, refused.stderr.count(name)) == (1, 1)
     assert "Traceback" not in refused.stderr
 
@@ -88,9 +83,9 @@ def test_a_recording_that_has_not_begun_has_no_interval(tmp_path: Path) -> None:
     lines = (RECORDINGS / "linux_16n_plain.nmon").read_text().splitlines(keepends=True)
     path = tmp_path / "begun.nmon"
     path.write_text("".join(line for line in lines if line.startswith("AAA,")))
-    run = counterflow("look", "--summary", path)
-    assert "no snapshot" in run.stdout
-    assert "None" not in run.stdout
+    done = run("look", "--summary", path)
+    assert "no snapshot" in done.stdout
+    assert "None" not in done.stdout
 
 
 def test_every_bad_file_is_named_and_the_good_one_is_read(tmp_path: Path) -> None:
@@ -99,11 +94,11 @@ def test_every_bad_file_is_named_and_the_good_one_is_read(tmp_path: Path) -> Non
     (tmp_path / "binary").write_bytes(os.urandom(100_000))
     (tmp_path / "half").write_bytes(b"AAA,progname,nmon\nAAA,host,x\nZZZZ,T00")
     (tmp_path / "utf16").write_bytes(good.read_text().encode("utf-16"))  # as PowerShell redirects
-    run = counterflow("look", "--summary", "--json", tmp_path, tmp_path / "missing", good)
-    assert run.returncode == 1
+    done = run("look", "--summary", "--json", tmp_path, tmp_path / "missing", good)
+    assert done.returncode == 1
     for name in ("empty", "binary", "half", "missing"):
-        assert f"{tmp_path / name}" in run.stderr, name
-    assert [json.loads(line)["snapshots"] for line in run.stdout.splitlines()[-2:]] == [30, 30]
+        assert f"{tmp_path / name}" in done.stderr, name
+    assert [json.loads(line)["snapshots"] for line in done.stdout.splitlines()[-2:]] == [30, 30]
 
 
 def test_look_writes_every_record_and_every_reject(tmp_path: Path) -> None:
@@ -112,9 +107,9 @@ def test_look_writes_every_record_and_every_reject(tmp_path: Path) -> None:
     lines[at] = "CPU_ALL,T0003,1.0,spoilt\n"
     damaged = tmp_path / "it's damaged.nmon"
     damaged.write_text("".join(lines))
-    run = counterflow("look", "--records", damaged)
-    assert run.returncode == 0, run.stderr
-    found = [json.loads(line) for line in run.stdout.splitlines()]
+    done = run("look", "--records", damaged)
+    assert done.returncode == 0, done.stderr
+    found = [json.loads(line) for line in done.stdout.splitlines()]
     rejects = [item for item in found if "reject" in item]
     assert [(r["reject"], r["line"], r["kept"]) for r in rejects] == [("field_count", at + 1, "none")]
     assert rejects[0]["raw"] == "CPU_ALL,T0003,1.0,spoilt"

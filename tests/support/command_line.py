@@ -37,11 +37,11 @@ class _Stdin(io.BytesIO):
     name = "<stdin>"
 
 
-def run(*words: str, stdin: bytes = b"", **variables: str) -> subprocess.CompletedProcess[str]:
+def run(*words: object, stdin: bytes = b"", **variables: str) -> subprocess.CompletedProcess[str]:
     """Run `counterflow` in this process, with these variables of ours and no others; return what it printed."""
     others = {name: value for name, value in os.environ.items() if not name.startswith("COUNTERFLOW_")}
     with pytest.MonkeyPatch.context() as patched, CliRunner().isolation(_Stdin(stdin)) as (out, err, _):
-        patched.setattr(sys, "argv", ["counterflow", *words])
+        patched.setattr(sys, "argv", ["counterflow", *map(str, words)])
         patched.setattr(os, "environ", others | variables)
         handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
         logging = structlog.get_config()
