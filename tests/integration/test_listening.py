@@ -29,8 +29,7 @@ def listen(folder: Path, broker: StackSettings, name: str, port: int) -> Agent:
 
 def instants(broker: StackSettings, name: str) -> Counter[tuple[str, str]]:
     """Count the rows of the total of all engines by system and time."""
-    rows = published(broker, name)
-    return Counter((r["system"], r["ts"]) for r in rows if r["dataset"] == "system_cpu" and r["engine"] == "all")
+    return Counter((r["system"], r["ts"]) for r in published(broker, name, "system_cpu") if r["engine"] == "all")
 
 
 def test_samples_over_tcp_are_published_once_although_the_agent_is_killed(

@@ -114,11 +114,14 @@ def scrape(port: int, wanted: str) -> str | None:
     return text if wanted in text else None
 
 
-def published(broker: StackSettings, agent_id: str) -> Rows:
-    """Return all committed rows of an agent with their `dataset`, in order of `seq`; what is not JSON is skipped."""
+def published(broker: StackSettings, agent_id: str, *only: str) -> Rows:
+    """Return all committed rows of an agent with their `dataset`, in order of `seq`; what is not JSON is skipped.
+
+    A test that waits for rows of a dataset reads its topic alone, since many tests share a broker.
+    """
     settings = {**broker.kafka("admin").client, "group.id": "test", "enable.auto.commit": False}
     consumer = Consumer({**settings, "isolation.level": "read_committed", "enable.partition.eof": True})
-    wanted = [d.topic for d in datasets().values() if d.role == "counter"]
+    wanted = [d.topic for d in datasets().values() if d.role == "counter" and (not only or d.dataset in only)]
     there = consumer.list_topics(timeout=10).topics
     left = {(topic, p) for topic in wanted for p in there[topic].partitions}
     consumer.assign([TopicPartition(topic, p, 0) for topic, p in left])
