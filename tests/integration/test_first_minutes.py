@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from counterflow.cli._scraped import scrape
 from counterflow.stack import preflight
 from counterflow.stack.settings import StackSettings
 from tests.conftest import free_settings
@@ -92,3 +93,8 @@ def test_a_path_with_a_space_is_refused_before_anything_is_fetched(tmp_path: Pat
     assert f"Flink cannot start with a space in a path: {settings.home}\n" in done.stderr
     assert "counterflow up --home <a path without a space>" in done.stderr
     assert not settings.parts.exists()
+
+
+def test_without_a_node_exporter_the_demo_scrapes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert scrape(None, None, "demo") is None  # type: ignore[arg-type]
