@@ -27,6 +27,13 @@ def client(clickhouse: StackSettings) -> Iterator[ClickHouse]:
         yield admin
 
 
+@pytest.fixture(scope="module")
+def reader(clickhouse: StackSettings) -> Iterator[ClickHouse]:
+    """The user who may only read."""
+    with clickhouse.clickhouse("reader") as connected:
+        yield connected
+
+
 @pytest.fixture
 def in_environment(clickhouse: StackSettings, monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands that run in the process of the test find the engine."""

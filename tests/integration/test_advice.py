@@ -14,7 +14,6 @@ from counterflow.analysis.checks.report import measured, measures
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
-from counterflow.stack.settings import StackSettings
 from tests.support.tables import insert
 
 NAME = 'o\'pfer \\ [bold]"x"'
@@ -28,19 +27,16 @@ Run = Callable[..., Result]
 @pytest.fixture
 def run(client: ClickHouse, in_environment: None) -> Run:
     for table, rows in _rows().items():
-        insert(client, table, *rows)
+        insert(client, table, *rows, interval_s=100.0, system=NAME, source="ibmi_tables")
     return lambda *arguments: CliRunner().invoke(cli, arguments, catch_exceptions=False)
 
 
 def _rows() -> dict[str, list[dict[str, Any]]]:
     """Return two intervals of 100 s of a system, and one of another system that no command selects."""
-    seq = iter(range(1000))
     rows: dict[str, list[dict[str, Any]]] = {t: [] for t in TABLES}
 
-    def add(table: str, minute: int, system: str = NAME, source: str = "ibmi_tables", **columns: Any) -> None:
-        at = {"ts": f"2026-03-01 00:{minute:02}:00", "interval_s": 100.0, "system": system}
-        counter = {"source": source, "agent_id": "advice", "seq": next(seq), "collected_at": "2026-03-01 01:00:00"}
-        rows[table].append({**at, **({"n": 1} if table == "io_mix" else counter), **columns})
+    def add(table: str, minute: int, **columns: Any) -> None:
+        rows[table].append({"ts": f"2026-03-01 00:{minute:02}:00", **columns})
 
     for minute in (10, 20):
         add(
@@ -144,22 +140,22 @@ def rules(answer: Result) -> dict[tuple[str, str], dict[str, Any]]:
     return {(line["subject"], line["entity"] or "system"): line for line in lines if line["kind"] == "rule"}
 
 
-def test_every_input_query_names_what_it_returns(run: Run, clickhouse: StackSettings) -> None:
+@pytest.mark.usefixtures("run")
+def test_every_input_query_names_what_it_returns(reader: ClickHouse) -> None:
     everything = {"param_systems": "[]", "param_from": "2000-01-01 00:00:00", "param_to": "2100-01-01 00:00:00"}
-    with ClickHouse(clickhouse.clickhouse_url, "reader", clickhouse.clickhouse_password("reader")) as client:
-        for query in measures():
-            rows = client.rows(query.sql, everything)
-            subject = set() if query.subject == "system" else {"subject"}
-            assert rows, query.sql
-            assert set(rows[0]) == {"system", *subject, *query.columns}
+    for query in measures():
+        rows = reader.rows(query.sql, everything)
+        subject = set() if query.subject == "system" else {"subject"}
+        assert rows, query.sql
+        assert set(rows[0]) == {"system", *subject, *query.columns}
 
 
+@pytest.mark.usefixtures("run")
 def test_a_unit_with_several_paths_is_one_disk_and_a_mirrored_pair_two_whoever_else_lists_them(
-    run: Run, clickhouse: StackSettings
+    reader: ClickHouse,
 ) -> None:
     day = {"param_systems": "[]", "param_from": "2026-03-01 00:00:00", "param_to": "2026-03-02 00:00:00"}
-    with ClickHouse(clickhouse.clickhouse_url, "reader", clickhouse.clickhouse_password("reader")) as client:
-        found = measured(client, day)[NAME]
+    found = measured(reader, day)[NAME]
     assert {pool: found["asp", pool]["disks"] for pool in ("1", "2", "3")} == {"1": 2.0, "2": 2.0, "3": 3.0}
     assert (found["asp", "2"]["smallest_disk_mb"], found["asp", "2"]["largest_disk_mb"]) == (1900.0, 2000.0)
 

@@ -21,16 +21,12 @@ SERIES: dict[str, list[float | None]] = {
 
 
 def test_bursts_and_steady_io_are_told_apart_and_nothing_is_stated_in_between(client: ClickHouse) -> None:
-    for system, transfers in SERIES.items():
-        for minute, count in enumerate(transfers, 1):
-            at = {
-                "ts": f"{BEGIN + timedelta(minutes=minute):%F %T}",
-                "interval_s": 60.0,
-                "system": system,
-                "source": "nmon",
-            }
-            disk = {"disk": "sda", "device_type": "disk", "leaf": True, "transfers": count}
-            insert(client, "disk", {**at, **disk})
+    rows = [
+        {"system": system, "ts": BEGIN + timedelta(minutes=minute), "transfers": count}
+        for system, transfers in SERIES.items()
+        for minute, count in enumerate(transfers, 1)
+    ]
+    insert(client, "disk", *rows, interval_s=60.0, disk="sda", device_type="disk", leaf=True)
     found = {one.system: one for one in findings(client) if one.name == "io_pattern"}
     assert {system: one.finding for system, one in found.items()} == {
         "bursts": "disk I/O in bursts: the busiest tenth of 20 intervals has 52.6 % of the transfers; "

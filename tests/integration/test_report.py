@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
 from counterflow.dashboards.report.collect import collect
@@ -35,20 +34,15 @@ def stamped(ts: datetime, **columns: Any) -> dict[str, Any]:
     return {"ts": ts.isoformat(), "interval_s": 900, "system": SYSTEM, **columns}
 
 
-def published(ts: datetime, **columns: Any) -> dict[str, Any]:
-    envelope = {"source": "ibmi_tables", "agent_id": "a", "seq": 1, "collected_at": ts.isoformat()}
-    return stamped(ts, **envelope, **columns)
-
-
 def io_mix(ts: datetime, n: int, grouping: str, name: str) -> dict[str, Any]:
     parted = {"split": "four-way", "read_only": 9000 * n, "read_for_update": 1800 * n, "inserts": 900 * n}
-    totals = {"reads": 10_800 * n, "other": 450 * n, "logical_io": 12_150 * n, "n": 1}
+    totals = {"reads": 10_800 * n, "other": 450 * n, "logical_io": 12_150 * n}
     return stamped(ts, grouping=grouping, name=name, **parted, **totals)
 
 
 def verdict(ts: datetime, state: str, since: datetime) -> dict[str, Any]:
     evidence = json.dumps({"share_pct": 24.8, "adapter": {EVIL: [1, 2]}, "full": True})
-    about = {"rule": "roce_cap", "entity_type": "nrg", "entity": "NRG1", "n": 2, "parameters": "0123"}
+    about = {"rule": "roce_cap", "entity_type": "nrg", "entity": "NRG1", "parameters": "0123"}
     judged = {"state": state, "signal": state, "stale": False, "since": since.isoformat(), "evidence": evidence}
     return stamped(ts, **about, **judged, reason=f"the link gets 24.8 % of its adapter {EVIL}")
 
@@ -58,22 +52,23 @@ def stored(clickhouse: StackSettings) -> Iterator[StackSettings]:
     """An engine with four hours of one system whose name is markup."""
     with empty_tables(clickhouse) as admin:
         quarters = list(enumerate(QUARTERS, 1))
-        insert(admin, "manifest", *(published(ts, counted="job", row_count=n) for n, ts in quarters))
+        counted = (stamped(ts, counted="job", row_count=n) for n, ts in quarters)
+        insert(admin, "manifest", *counted, source="ibmi_tables")
         busy = {"engine_type": "core", "engine": "all"}
         known = [(n, ts) for n, ts in quarters if n not in (6, 7, 8, 9)]
-        insert(admin, "system_cpu", *(published(ts, **busy, busy_pct=5 * n) for n, ts in known))
+        insert(admin, "system_cpu", *(stamped(ts, **busy, busy_pct=5 * n) for n, ts in known))
         insert(admin, "io_mix", *(io_mix(ts, n, "partition", "*") for n, ts in quarters))
         insert(admin, "io_mix", *(io_mix(ts, 1, "generic_job", f"JOB{n:02}") for n in range(40) for ts in QUARTERS))
         nmon = {"system": LINUX, "source": "nmon"}
-        insert(admin, "config", {**published(BEGIN, section="AAA", name="OS", item="", value="Linux,6.1"), **nmon})
+        insert(admin, "config", {**stamped(BEGIN, section="AAA", name="OS", item="", value="Linux,6.1"), **nmon})
         later = [ts + timedelta(days=1) for ts in QUARTERS]
-        insert(admin, "manifest", *({**published(ts, counted="system_cpu", row_count=1), **nmon} for ts in later))
+        insert(admin, "manifest", *({**stamped(ts, counted="system_cpu", row_count=1), **nmon} for ts in later))
         user = {**busy, "cpu_base": "logical", "user_pct": 20}
-        insert(admin, "system_cpu", *({**published(ts, **user), **nmon} for ts in later))
+        insert(admin, "system_cpu", *({**stamped(ts, **user), **nmon} for ts in later))
         insert(admin, "verdict", *(verdict(ts, "OK", QUARTERS[0]) for ts in QUARTERS[:8]))
         insert(admin, "verdict", *(verdict(ts, "CAPPED", QUARTERS[8]) for ts in QUARTERS[8:]))
         met = {"file": f"/x/{EVIL}", "line": 3, "byte_offset": 7, "reason": "torn_line", "kept": "none", "detail": EVIL}
-        insert(admin, "quality", published(QUARTERS[0], **met))
+        insert(admin, "quality", stamped(QUARTERS[0], **met))
         yield clickhouse
 
 
@@ -134,10 +129,10 @@ def test_counts_include_what_a_long_list_leaves_out(stored: StackSettings) -> No
     ts = QUARTERS[0] + timedelta(days=7)
     states = ["CAPPED"] * 1_050 + ["OK"] * 20 + ["UNKNOWN"] * 7
     met = {"file": "x.csv", "byte_offset": 0, "kept": "all", "detail": "y"}
-    with ClickHouse(stored.clickhouse_url, "admin", stored.clickhouse_password("admin")) as admin:
+    with stored.clickhouse("admin") as admin:
         insert(admin, "verdict", *(verdict(ts, of, ts) | {"entity": f"L{n}"} for n, of in enumerate(states)))
         kinds = ((n, line) for n in range(600) for line in (1, 2))
-        insert(admin, "quality", *(published(ts, **met, reason=f"kind {n}", line=line) for n, line in kinds))
+        insert(admin, "quality", *(stamped(ts, **met, reason=f"kind {n}", line=line) for n, line in kinds))
         made = collect(admin, BEGIN + timedelta(days=7), QUARTERS[-1] + timedelta(days=7), [SYSTEM])
     assert (made.spells, made.calm, made.unjudged, made.anomalies) == (1_050, 20, 7, 1_200)
     assert len(made.quality.rows) + made.quality.more == 600

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -33,12 +32,6 @@ SELECT $__timeInterval(toDateTime('2026-03-02 08:01:00', 'UTC') + 60 * number) A
 WHERE number NOT IN (2, 5, 6) AND 'A' IN (${system:singlequote}) ORDER BY time"""
 """Nine minutes, of which the third has no sample, nor have the sixth and seventh."""
 BRIDGED = [0, 1, 3, 3, 4, None, None, 7, 8]
-
-
-@pytest.fixture(scope="module")
-def reader(clickhouse: StackSettings) -> Iterator[ClickHouse]:
-    with ClickHouse(clickhouse.clickhouse_url, "reader", clickhouse.clickhouse_password("reader")) as client:
-        yield client
 
 
 def sent(client: ClickHouse, begin: datetime = BEGIN, hours: int = 1, **written: Any) -> Result:

@@ -117,11 +117,10 @@ def test_an_answer_states_days_or_why_there_are_none(
     ],
 )
 def test_doctor_judges_by_the_same_trend(
-    trends: dict[str, dict[str, Any]], clickhouse: StackSettings, system: str, status: str, figure: str
+    trends: dict[str, dict[str, Any]], reader: ClickHouse, system: str, status: str, figure: str
 ) -> None:
-    with ClickHouse(clickhouse.clickhouse_url, "reader", clickhouse.clickhouse_password("reader")) as client:
-        [found] = doctor.trends(client, [system], END)
-        [nothing] = doctor.trends(client, ["not recorded"], END)
+    [found] = doctor.trends(reader, [system], END)
+    [nothing] = doctor.trends(reader, ["not recorded"], END)
     assert (found.subject, found.entity, found.status) == ("days_to_limit", "fullest disk", status)
     assert found.figure is not None
     assert found.figure.startswith(figure)

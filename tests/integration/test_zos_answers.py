@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,25 +14,20 @@ from counterflow.analysis.whatif.log_rows import read_stored
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.stack.account import wait_computed, wait_judged
 from tests.integration.test_kpis import printed
-from tests.support.tables import insert
+from tests.support import tables
+from tests.support.tables import given
 
 TS = "2026-05-04T09:01:00Z"
 NEXT = "2026-05-04T09:02:00Z"
 
 
-def result(n: int = 1, /, **columns: Any) -> dict[str, Any]:
-    return {"ts": TS, "interval_s": 60, "system": "SYS1", "n": n, **columns}
-
-
-def published(**columns: Any) -> dict[str, Any]:
-    envelope = {"ts": TS, "interval_s": 60, "system": "SYS1", "source": "test", "agent_id": "a", "seq": 1}
-    return {**envelope, "collected_at": TS, **columns}
+insert = partial(tables.insert, ts=TS, interval_s=60, system="SYS1")
 
 
 def cost(ts: str, accounts: float | None, basis: str = "lpar", **columns: Any) -> dict[str, Any]:
     missing = None if accounts else "accounts"
     work = {"workload": "SETTLE", "unit_of_work": "accounts", "samples": 1, "missing": missing}
-    return result(4, basis=basis, accounts=accounts, **work, **columns) | {"ts": ts}
+    return given(ts=ts, basis=basis, accounts=accounts, **work, **columns)
 
 
 def test_costs_are_weighted_by_accounts_and_bases_kept_apart(client: ClickHouse) -> None:
@@ -58,7 +54,7 @@ def test_costs_of_two_runs_are_not_mixed(client: ClickHouse) -> None:
     for name, end in ends.items():
         begin = {"before": "2026-05-04T09:00:00Z", "after": TS}[name]
         run = {"section": "run", "item": name, "ts": begin}
-        insert(client, "config", *(published(**run, name=k, value=v) for k, v in (("begin", begin), ("end", end))))
+        insert(client, "config", *(given(**run, name=k, value=v) for k, v in (("begin", begin), ("end", end))))
     insert(
         client,
         "account_cpu",
@@ -73,7 +69,7 @@ def test_costs_of_two_runs_are_not_mixed(client: ClickHouse) -> None:
 def test_latencies_are_weighted_by_transactions_and_idle_is_none(client: ClickHouse) -> None:
     def applied(ts: str, transactions: float, latency: float | None) -> dict[str, Any]:
         queue = {"component": "apply", "queue": "Q1", "idle": latency is None, "transactions": transactions}
-        return result(**queue, end_to_end_ms=latency, capture_ms=latency, row_count=transactions * 18) | {"ts": ts}
+        return given(ts=ts, **queue, end_to_end_ms=latency, capture_ms=latency, row_count=transactions * 18)
 
     idle = applied("2026-05-04T09:03:00Z", 0.0, None)
     insert(client, "replication_lag", applied(TS, 100.0, 1000.0), applied(NEXT, 300.0, 2000.0), idle)
@@ -93,7 +89,7 @@ def test_general_processors_are_not_averaged_with_ziips(client: ClickHouse) -> N
         client,
         "system_cpu",
         *(
-            published(engine_type=kind, engine="all", busy_pct=busy(minute), logical_engines=4) | {"ts": ts}
+            given(engine_type=kind, engine="all", busy_pct=busy(minute), logical_engines=4, ts=ts)
             for kind, busy in engines.items()
             for minute, ts in enumerate(minutes)
         ),
@@ -111,9 +107,9 @@ def test_general_processors_are_not_averaged_with_ziips(client: ClickHouse) -> N
 def test_log_path_reads_the_log_with_the_cost_of_the_only_workload(client: ClickHouse) -> None:
     log = {"subsystem": "DB1", "path": "zhpf", "rate_mb_s": 100.0, "waiting_threads": 40.0, "active_threads": 50.0}
     both = {"gcp_pct": 30.0, "ziip_pct": 20.0}
-    insert(client, "log_load", result(**log, **both), result(**log, **both, ceiling_since=TS) | {"ts": NEXT})
+    insert(client, "log_load", given(**log, **both), given(ts=NEXT, **log, **both, ceiling_since=TS))
     entry = {"section": "log_ceiling", "item": "DB1/zhpf"}
-    insert(client, "config", published(**entry, name="cec", value="z16"))
+    insert(client, "config", given(**entry, name="cec", value="z16"))
     insert(
         client,
         "account_cpu",
@@ -137,9 +133,9 @@ def test_log_path_reads_the_log_with_the_cost_of_the_only_workload(client: Click
 def test_components_cost_what_they_used_while_units_were_counted(client: ClickHouse) -> None:
     def used(ts: str, command: str, cpu_ms: float, memory_mb: float) -> dict[str, Any]:
         figures = {"cpu_ms": cpu_ms, "cpu_cores": cpu_ms / 60_000, "cpu_base": "physical", "memory_mb": memory_mb}
-        return result(1, command=command, **figures) | {"ts": ts}
+        return given(ts=ts, command=command, **figures)
 
-    insert(client, "manifest", *(published(counted="job", row_count=4, ts=ts) for ts in (TS, NEXT)))
+    insert(client, "manifest", *(given(counted="job", row_count=4, ts=ts) for ts in (TS, NEXT)))
     insert(
         client,
         "footprint",
@@ -153,7 +149,7 @@ def test_components_cost_what_they_used_while_units_were_counted(client: ClickHo
     )
     insert(client, "account_cpu", cost(TS, 35_940.0), cost(NEXT, None))  # 599 a second
     applied = {"component": "apply", "queue": "Q1", "transactions": 71_880.0}
-    insert(client, "replication_lag", result(**applied))
+    insert(client, "replication_lag", given(**applied))
     found = run_stored(client, queries()["component_cost"], ["SYS1"])
     costs = {(row["per"], row["component"]): row["cpu_ms_a_unit"] for row in found}
     assert costs["accounts of SETTLE", "Q Capture"] == 0.4207
@@ -166,11 +162,11 @@ def test_components_cost_what_they_used_while_units_were_counted(client: ClickHo
 
 def test_results_are_provisional_until_they_count_what_was_published(client: ClickHouse) -> None:
     counted = {"db_log": 2, "workload": 3}
-    insert(client, "manifest", *(published(counted=name, row_count=rows) for name, rows in counted.items()))
+    insert(client, "manifest", *(given(counted=name, row_count=rows) for name, rows in counted.items()))
     lacking = "SELECT dataset, n, row_count FROM counterflow.provisional ORDER BY dataset"
     expected = {"account_cpu": 3, "log_load": 2}
     assert client.rows(lacking) == [{"dataset": name, "n": 0, "row_count": n} for name, n in expected.items()]
-    assert wait_computed(client, "a", timeout_s=0) == 2
+    assert wait_computed(client, "test", timeout_s=0) == 2
     # two workloads, one with a single operation of its own; the captured basis counts none of them again
     insert(
         client,
@@ -179,26 +175,26 @@ def test_results_are_provisional_until_they_count_what_was_published(client: Cli
         cost(TS, 1.0) | {"workload": "OTHER"},
         cost(TS, 1.0, "captured") | {"samples": 0},
     )
-    insert(client, "log_load", *(result(4, subsystem=name) for name in ("DBP1", "DBP2")))
+    insert(client, "log_load", *(given(n=4, subsystem=name) for name in ("DBP1", "DBP2")))
     assert client.rows(lacking) == []
 
 
 def test_a_log_is_judged_with_processors_and_ceiling_where_there_are_any(client: ClickHouse) -> None:
-    insert(client, "db_log", *(published(subsystem=name, log_path="zhl") for name in ("DBP1", "DBP2")))
+    insert(client, "db_log", *(given(subsystem=name, log_path="zhl") for name in ("DBP1", "DBP2")))
     cpu = {"engine_type": "gcp", "engine": "all", "busy_pct": 50.0}
-    insert(client, "system_cpu", published(**cpu))
+    insert(client, "system_cpu", given(**cpu))
     ceiling = {"section": "log_ceiling", "item": "DBP1/zhl", "name": "ceiling_mb_s", "value": "594"}
-    insert(client, "config", published(**ceiling, ts="2026-01-01T00:00:00Z"))
+    insert(client, "config", given(**ceiling, ts="2026-01-01T00:00:00Z"))
 
     def judged(subsystem: str, n: int) -> None:
-        insert(client, "log_load", result(n, subsystem=subsystem, rate_mb_s=300.0))
+        insert(client, "log_load", given(n=n, subsystem=subsystem, rate_mb_s=300.0))
         text = {"reason": "because", "evidence": "{}", "parameters": "p", "stale": False, "signal": "OK", "since": TS}
         entity = {"rule": "log_ceiling", "entity_type": "log", "entity": subsystem, "state": "OK"}
-        insert(client, "verdict", result(n, **entity, **text))
+        insert(client, "verdict", given(n=n, **entity, **text))
 
-    assert wait_judged(client, "a", timeout_s=0) == 2
+    assert wait_judged(client, "test", timeout_s=0) == 2
     judged("DBP1", 2)
     judged("DBP2", 2)  # its processors; it has no ceiling
-    assert wait_judged(client, "a", timeout_s=0) == 1
+    assert wait_judged(client, "test", timeout_s=0) == 1
     judged("DBP1", 3)
-    assert wait_judged(client, "a", timeout_s=0) == 0
+    assert wait_judged(client, "test", timeout_s=0) == 0
