@@ -45,7 +45,7 @@ def main() -> None:
         folder = Path(name)
         small, large, hosts = folder / "small.nmon", folder / "large.nmon", folder / "hosts"
         with small.open("wb") as out:
-            generate(out, Shape(snapshots=24, disks=24))
+            generate(out, Shape(snapshots=37, disks=24))
         first = look(small)
         method = f"`counterflow look` of a recording of {small.stat().st_size / 1e3:.0f} KB until its findings, wall."
         Figure("look, first findings", round(first.wall_s, 1), "s", "<= 2", method).emit()

@@ -63,7 +63,7 @@ def main() -> None:
         with recording.open("wb") as out:
             generate(out, Shape(snapshots=SNAPSHOTS))
         mb = recording.stat().st_size / 1e6
-        method = f"generated AIX recording of {mb:.0f} MB, {SNAPSHOTS:,} snapshots, 1,200 disks, 28 processors; {one}"
+        method = f"generated AIX recording of {mb:.0f} MB, {SNAPSHOTS:,} snapshots, 1,200 disks, 8 processors; {one}"
         emit("nmon parse to encoded frames", measure("frames", recording), 80, None, f"{method}; checked and numbered")
         emit("nmon parse", measure("records", recording), 25, 200, f"{method}; every record made")
         exports = jobs.generate(folder, shape)

@@ -34,7 +34,7 @@ from counterflow.stack.settings import StackSettings
 
 MINUTES = float(os.environ.get("SOAK_MINUTES", "3"))
 SNAPSHOTS_S = float(os.environ.get("SOAK_SNAPSHOTS_S", "200"))
-SHAPE = Shape(interval=1, disks=50, logical=2, processes=4)
+SHAPE = Shape(interval=1, disks=24)
 """A snapshot of the recordings."""
 EVERY_S = 2.0
 """Seconds between samples."""

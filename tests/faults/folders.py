@@ -33,7 +33,7 @@ class Folder:
         self.line, self.path, self.name = line, folder, f"{line.name}-{folder.name}"
         folder.mkdir()
         for number in range(2):
-            shape = Shape(snapshots, disks=disks, processes=8, seed=number, host=f"{self.name}-{number}")
+            shape = Shape(snapshots, disks=disks, seed=number, host=f"{self.name}-{number}")
             with (folder / f"{number}.nmon").open("wb") as out:
                 generate(out, shape)
         self.runs = 0
