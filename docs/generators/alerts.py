@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any, get_args
 
 from counterflow.dashboards.alerting import Alert, Severity, alerts
+from docs.generators import markdown
 from docs.generators.elsewhere import PageElsewhere, read
 
 
@@ -39,11 +40,9 @@ def navigation() -> list[Any]:
 
 def table() -> str:
     """Return severity and condition of each alert, in Markdown."""
-    return "| alert | severity | fires | in SQL |\n|---|---|---|---|\n" + "".join(
-        f"| [{alert.title}]({page.on_site}) | {alert.severity} | {page.fires} | {_in_sql(alert)} |\n"
-        for page in pages()
-        for alert in [alerts()[page.folder]]
-    )
+    shown = ((page, alerts()[page.folder]) for page in pages())
+    rows = ((f"[{of.title}]({page.on_site})", of.severity, page.fires, _in_sql(of)) for page, of in shown)
+    return markdown.table(("alert", "severity", "fires", "in SQL"), rows)
 
 
 def _in_sql(alert: Alert) -> str:

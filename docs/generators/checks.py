@@ -11,6 +11,7 @@ from counterflow.analysis.checks import GROUPS, checks
 from counterflow.analysis.checks.definition import Check
 from counterflow.analysis.checks.facts import INSTANCES, System
 from counterflow.analysis.checks.report import measures
+from docs.generators.markdown import table
 
 
 def tables() -> str:
@@ -20,16 +21,13 @@ def tables() -> str:
 
 
 def _group(group: str, members: Iterable[Check]) -> str:
-    rows = (
-        f"| `{c.name}` | {c.subject} | {_cell(c.rule)} | {_limit(c)} | {_names(c)} | {_cell(c.source)} |"
-        for c in members
-    )
-    head = "| check | of each | rule | warns unless | inputs | source |\n|---|---|---|---|---|---|\n"
-    return f"### {group}\n\n{head}" + "\n".join(rows) + "\n"
+    head = ("check", "of each", "rule", "warns unless", "inputs", "source")
+    rows = ((f"`{c.name}`", c.subject, c.rule, _limit(c), _names(c), c.source) for c in members)
+    return f"### {group}\n\n{table(head, rows)}"
 
 
 def _limit(check: Check) -> str:
-    return _cell(f"{check.bound}, {check.unit}" if check.unit else check.bound)
+    return f"{check.bound}, {check.unit}" if check.unit else check.bound
 
 
 def _names(check: Check) -> str:
@@ -37,7 +35,7 @@ def _names(check: Check) -> str:
         f"`{name}` = {str(value).lower() if isinstance(value, bool) else value}" for name, value in check.only.items()
     ]
     inputs = [f"`{name}`" + (" (optional)" if name in check.optional else "") for name in check.inputs]
-    return _cell(", ".join(inputs) + (f"; only where {', '.join(only)}" if only else ""))
+    return ", ".join(inputs) + (f"; only where {', '.join(only)}" if only else "")
 
 
 def _facts() -> str:
@@ -46,11 +44,11 @@ def _facts() -> str:
         **{f"an entry of `{kind}s`": model for kind, model in INSTANCES.items()},
     }
     rows = (
-        f"| `{name}` | {of} | {_cell(shape['description'] + _values(shape))} |"
+        (f"`{name}`", of, shape["description"] + _values(shape))
         for of, model in models.items()
         for name, shape in model.model_json_schema()["properties"].items()
     )
-    return "## Facts\n\n| fact | of | meaning |\n|---|---|---|\n" + "\n".join(rows) + "\n"
+    return f"## Facts\n\n{table(('fact', 'of', 'meaning'), rows)}"
 
 
 def _values(shape: Mapping[str, Any]) -> str:
@@ -59,9 +57,5 @@ def _values(shape: Mapping[str, Any]) -> str:
 
 
 def _counters() -> str:
-    rows = (f"| `{name}` | {m.subject} | {_cell(text)} |" for m in measures() for name, text in m.columns.items())
-    return "## Counters\n\n| input | of each | meaning and column |\n|---|---|---|\n" + "\n".join(rows) + "\n"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")
+    rows = ((f"`{name}`", m.subject, text) for m in measures() for name, text in m.columns.items())
+    return f"## Counters\n\n{table(('input', 'of each', 'meaning and column'), rows)}"

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from counterflow.schemas.definition import Column, Dataset, envelope
 from counterflow.schemas.mapping import Mappings, counters_by_source
+from docs.generators.markdown import table
 
 
 def data_dictionary(definitions: Iterable[Dataset], mappings: Mappings) -> str:
@@ -34,25 +35,19 @@ def _page(dataset: Dataset, mappings: Mappings) -> str:
 
 def _filled(dataset: Dataset, mappings: Mappings) -> str:
     return "\n".join(
-        f"\n### {dataset.dataset} from {source}\n\n| column | filled from |\n|---|---|\n"
-        + "\n".join(f"| `{name}` | {_cell(text)} |" for name, text in counters.items())
+        f"\n### {dataset.dataset} from {source}\n\n"
+        + table(("column", "filled from"), ((f"`{name}`", text) for name, text in counters.items()))
         for source, counters in counters_by_source(dataset.dataset, mappings).items()
     )
 
 
 def _columns(columns: Mapping[str, Column]) -> str:
     rows = (
-        f"| `{name}` | {column.type} | {_cell(column.unit)} | {_cell(column.kind)} | {_cell(_meaning(column))} "
-        f"| {_cell(column.null_when)} |"
+        (f"`{name}`", column.type, column.unit, column.kind, _meaning(column), column.null_when)
         for name, column in columns.items()
     )
-    head = "| column | type | unit | kind | meaning | null when |\n|---|---|---|---|---|---|\n"
-    return head + "\n".join(rows) + "\n"
+    return table(("column", "type", "unit", "kind", "meaning", "null when"), rows)
 
 
 def _meaning(column: Column) -> str:
     return f"{column.text} One of {', '.join(f'`{v}`' for v in column.values)}." if column.values else column.text
-
-
-def _cell(text: str | None) -> str:
-    return (text or "").replace("|", "\\|")

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any, Literal, get_args
 
 from docs.generators.elsewhere import CHECKOUT, PageElsewhere, read
+from docs.generators.markdown import table
 
 README = CHECKOUT / "README.md"
 _TABLE = re.compile(r"(?<=<!-- formats -->\n).*?(?=<!-- end -->)", re.DOTALL)
@@ -59,12 +60,12 @@ def navigation() -> list[Any]:
 
 def take_what() -> str:
     """Return for each system what to take for what, in Markdown."""
-    head = "| you want | take | made by |\n|---|---|---|\n"
-    return "\n".join(
-        f"## {system}\n\n{head}"
-        + "".join(f"| {page.wanted} | {page.link('docs/collectors')} | {page.produce} |\n" for page in found)
+    rows = {
+        system: [(page.wanted, page.link("docs/collectors"), page.produce) for page in found]
         for system, found in by_system().items()
-    )
+    }
+    head = ("you want", "take", "made by")
+    return "\n".join(f"## {system}\n\n{table(head, of)}" for system, of in rows.items())
 
 
 def tables() -> str:
@@ -74,9 +75,9 @@ def tables() -> str:
 
 def readme(text: str) -> str:
     """Return README.md with its table of formats."""
-    rows = (f"| {system} | {', '.join(page.link() for page in found)} |\n" for system, found in by_system().items())
-    table = "\n| system | what Counterflow reads |\n|---|---|\n" + "".join(rows) + "\n"
-    return _TABLE.sub(lambda _: table, text)
+    rows = ((system, ", ".join(page.link() for page in found)) for system, found in by_system().items())
+    made = table(("system", "what Counterflow reads"), rows)
+    return _TABLE.sub(lambda _: f"\n{made}\n", text)
 
 
 if __name__ == "__main__":

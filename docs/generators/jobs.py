@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 from docs.generators.elsewhere import PageElsewhere, read
+from docs.generators.markdown import table
 
 
 class JobPage(PageElsewhere):
@@ -32,5 +33,4 @@ def navigation() -> list[Any]:
 
 def questions() -> str:
     """Return the question of each job, in Markdown."""
-    rows = (f"| {page.link('docs/kpis')} | {page.question} |\n" for page in pages())
-    return "| page | question |\n|---|---|\n" + "".join(rows)
+    return table(("page", "question"), ((page.link("docs/kpis"), page.question) for page in pages()))

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from counterflow.analysis.whatif.log_path_backtest import steps
+from docs.generators import markdown
 
 
 def table() -> str:
-    lines = [
-        "| change | from | to | figure | published | predicted | low | high | error % | |",
-        "|---|---|---|---|---|---|---|---|---|---|",
-    ]
+    rows = []
     for step in steps():
-        figures = " | ".join(f"{value:.4g}" for value in (step.published, step.likely, step.low, step.high))
-        runs = f"{step.before} | {step.after} | {step.name}, {step.unit}"
-        within = "" if step.is_within else "outside"
-        lines.append(f"| {step.change} | {runs} | {figures} | {step.error_pct:+.1f} | {within} |")
-    return "\n".join(lines) + "\n"
+        figures = (f"{value:.4g}" for value in (step.published, step.likely, step.low, step.high))
+        within = None if step.is_within else "outside"
+        what = (step.change, step.before, step.after, f"{step.name}, {step.unit}")
+        rows.append((*what, *figures, f"{step.error_pct:+.1f}", within))
+    head = ("change", "from", "to", "figure", "published", "predicted", "low", "high", "error %", "")
+    return markdown.table(head, rows)

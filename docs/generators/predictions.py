@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from counterflow.analysis.studies.backtest import predictions
+from docs.generators import markdown
 
 
 def table() -> str:
-    lines = [
-        "| table | run | figure | published | predicted | low | high | error % | |",
-        "|---|---|---|---|---|---|---|---|---|",
-    ]
+    rows = []
     for p in predictions():
         number, run, what = p.id.split("/")
         high = "no limit" if p.high is None else _short(p.high)
-        error = "" if p.error_pct is None else f"{p.error_pct:+.1f}"
-        figures = " | ".join((_short(p.published), _short(p.predicted), _short(p.low), high, error))
-        lines.append(
-            f"| {number} | {run} | {what}, {p.unit} | {figures} | {'' if p.inside else 'outside: ' + p.note} |"
-        )
-    return "\n".join(lines) + "\n"
+        error = None if p.error_pct is None else f"{p.error_pct:+.1f}"
+        figures = _short(p.published), _short(p.predicted), _short(p.low), high, error
+        rows.append((number, run, f"{what}, {p.unit}", *figures, None if p.inside else f"outside: {p.note}"))
+    head = ("table", "run", "figure", "published", "predicted", "low", "high", "error %", "")
+    return markdown.table(head, rows)
 
 
 def _short(value: float) -> str:

@@ -10,6 +10,7 @@ import click
 from counterflow.cli._times import GRAMMAR
 from counterflow.collectors.agent.config import Config
 from counterflow.stack.settings import StackSettings
+from docs.generators.markdown import table
 
 WIDTH = 80
 
@@ -32,26 +33,26 @@ def _commands(command: click.Command, name: str, parent: click.Context | None = 
 def stack_settings() -> str:
     """Return a table of the variables of the one-machine stack, in Markdown."""
     rows = (
-        f"| `COUNTERFLOW_{name.upper()}` | {_type(about)} | {_default(about)} | {_cell(about['description'])} |\n"
+        (f"`COUNTERFLOW_{name.upper()}`", _type(about), _default(about), about["description"])
         for name, about in StackSettings.model_json_schema()["properties"].items()
     )
-    return "".join(("| variable | type | default | meaning |\n|---|---|---|---|\n", *rows))
+    return table(("variable", "type", "default", "meaning"), rows)
 
 
 def agent_settings() -> str:
     """Return the keys of the agent's configuration, a section for each of its parts, in Markdown."""
     agent = Config.model_json_schema()
-    return "".join(_section(schema) for schema in (agent, *agent["$defs"].values()))
+    return "\n".join(_section(schema) for schema in (agent, *agent["$defs"].values()))
 
 
 def _section(schema: dict[str, Any]) -> str:
     needed = schema.get("required", ())
     rows = (
-        f"| `{name}` | {_type(about)} | {'required' if name in needed else _default(about)} |\n"
+        (f"`{name}`", _type(about), "required" if name in needed else _default(about))
         for name, about in schema["properties"].items()
     )
-    head = f"### {schema['title']}\n\n{_cell(schema['description'])}\n\n"
-    return f"{head}| key | type | default |\n|---|---|---|\n{''.join(rows)}\n"
+    about = " ".join(schema["description"].split())
+    return f"### {schema['title']}\n\n{about}\n\n{table(('key', 'type', 'default'), rows)}"
 
 
 def _type(about: dict[str, Any]) -> str:
@@ -86,7 +87,3 @@ def _default(about: dict[str, Any]) -> str:
             return "its own" if values else "none"
         case value:
             return f"`{value}`"
-
-
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
