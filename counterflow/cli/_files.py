@@ -18,7 +18,7 @@ from click.core import ParameterSource
 from counterflow.base.errors import why
 from counterflow.base.inert import inert
 from counterflow.cli._table import console
-from counterflow.cli._times import LocalTime
+from counterflow.cli._times import LOCAL_TIME
 from counterflow.recordings.given import given as given_below
 from counterflow.recordings.given import lies_beside
 from counterflow.recordings.options import ReadingOptions
@@ -75,7 +75,7 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     system_help = "Name of the system, instead of the one in the file."
     made = click.option("--system", type=Filled(), help=system_help)(gathered)
     at_help = "Time of a listing that carries none, or begin of a run; without an offset it is in --zone."
-    made = click.option("--at", type=LocalTime(), help=at_help)(made)
+    made = click.option("--at", type=LOCAL_TIME, help=at_help)(made)
     order_help = "Order of ambiguous dates, as in IBM i spooled files."
     made = click.option("--date-order", type=click.Choice(["ymd", "mdy", "dmy"]), help=order_help)(made)
     return click.option("--zone", type=Zone(), default="UTC", show_default=True, help=zone_help)(made)

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import yaml
 from rich.console import Console, Group
@@ -24,6 +25,9 @@ from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
 from counterflow.cli._links import board_url
 from counterflow.cli._table import console, table
+
+if TYPE_CHECKING:
+    from counterflow.stack.settings import StackSettings
 
 SHOWN = ("cpu", "busiest_disks", "cpu_by_command")
 _SNAPSHOTS = 2**31 - 1
@@ -55,12 +59,9 @@ def live(interval_s: int, seconds: int | None, *, keep: bool) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         name = f"{platform.node()}-{began:%Y%m%dT%H%M%S}"
         recording, log = folder / f"{name}.nmon", settings.logs / "live-agent.log"
-        config = folder / f"{name}.yaml"
         source = {"name": "live", "paths": [str(recording)], "format": "nmon", "zone": "UTC", "follow": True}
-        agent = {"agent_id": f"live-{name}", "kafka": settings.kafka("agent").described, "sources": [source]}
-        config.write_text(yaml.safe_dump(agent, sort_keys=False))
         cleanup.enter_context(_recorder(nmon, recording, interval_s))
-        cleanup.enter_context(running_agent(config, log))
+        cleanup.enter_context(running_agent(settings, f"live-{name}", source, folder / f"{name}.yaml", log))
         client = settings.clickhouse("reader")
         cleanup.enter_context(client)
         out.print(f"recording {recording}, Ctrl-C stops")
@@ -98,8 +99,12 @@ def _recorder(nmon: str, recording: Path, interval: int) -> Iterator[None]:
 
 
 @contextmanager
-def running_agent(config: Path, log: Path) -> Iterator[None]:
-    """Run an agent in a process of its own, which stops at its last commit when the block ends."""
+def running_agent(
+    settings: StackSettings, agent_id: str, source: dict[str, Any], config: Path, log: Path
+) -> Iterator[None]:
+    """Run an agent of one source in a process of its own, which stops at its last commit when the block ends."""
+    agent = {"agent_id": agent_id, "kafka": settings.kafka("agent").described, "sources": [source]}
+    config.write_text(yaml.safe_dump(agent, sort_keys=False))
     with running([sys.executable, "-m", "counterflow", "agent", "run", "--config", str(config)], log):
         yield
 

@@ -12,8 +12,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
 from counterflow.cli._live import running, running_agent
@@ -52,7 +50,7 @@ def scrape(settings: Any, client: ClickHouse, agent_id: str) -> Scraped | None:
         return None
     folder = settings.home / "demo"
     folder.mkdir(parents=True, exist_ok=True)
-    config, log = folder / "scrape.yaml", folder / "scrape.log"
+    log = folder / "scrape.log"
     began = datetime.now(UTC)
     with _node_exporter(program, folder / "node_exporter.log") as address:
         target = {
@@ -63,9 +61,7 @@ def scrape(settings: Any, client: ClickHouse, agent_id: str) -> Scraped | None:
             "interval_s": 1,
             "timeout_s": 1,
         }
-        agent = {"agent_id": agent_id, "kafka": settings.kafka("agent").described, "sources": [target]}
-        config.write_text(yaml.safe_dump(agent, sort_keys=False))
-        with running_agent(config, log):
+        with running_agent(settings, agent_id, target, folder / "scrape.yaml", log):
             _wait_shared(client, agent_id, log)
     account = wait_landed(client, agent_id, recall(settings.kafka("agent").client, agent_id).seq)
     since = f"{began - timedelta(seconds=1):%F %T}"

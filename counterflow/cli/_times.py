@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -16,34 +17,27 @@ _ZONED = re.compile(r"(?P<time>.+?)\s+(?P<zone>[A-Za-z]\w*(?:/[\w+-]+)*)")
 
 
 class Time(click.ParamType[datetime]):
-    """A point in time, in UTC."""
+    """A point in time.
+
+    Parameters
+    ----------
+    read : returns the time that a text states; raises `ValueError` where it states none.
+    forms : what it accepts.
+    """
 
     name = "time"
 
+    def __init__(self, read: Callable[[str], datetime], forms: str) -> None:
+        self._read, self._forms = read, forms
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        """Return the time, or fail with the accepted forms."""
         if isinstance(value, datetime):
             return value
         try:
-            return moment(str(value), datetime.now(UTC))
+            return self._read(str(value))
         except ValueError as error:
-            self.fail(f"`{value}` is no time{f': {error}' * bool(str(error))}; try {GRAMMAR}", param, ctx)
-
-
-class LocalTime(click.ParamType[datetime]):
-    """A point in time as a listing would state it: without a zone, it is in the zone of the file."""
-
-    name = "time"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
-        """Return the time, without a zone where none is given, or fail with the accepted forms."""
-        if isinstance(value, datetime):
-            return value
-        try:
-            return _iso(*_zoned(str(value)))
-        except ValueError as error:
-            reason = f": {error}" * bool(str(error))
-            hint = "try `2026-03-02 08:00`, followed by a zone where it is not that of --zone"
-            self.fail(f"`{value}` is no time{reason}; {hint}", param, ctx)
+            self.fail(f"`{value}` is no time{f': {error}' * bool(str(error))}; try {self._forms}", param, ctx)
 
 
 def moment(text: str, now: datetime) -> datetime:
@@ -98,4 +92,10 @@ def _iso(text: str, zone: ZoneInfo | None) -> datetime:
     return stated.replace(tzinfo=zone)
 
 
-TIME = Time()
+TIME = Time(lambda text: moment(text, datetime.now(UTC)), GRAMMAR)
+"""A point in time, in UTC."""
+LOCAL_TIME = Time(
+    lambda text: _iso(*_zoned(text)),
+    "`2026-03-02 08:00`, followed by a zone where it is not that of --zone",
+)
+"""A point in time as a listing would state it: without a zone, it is in the zone of the file."""

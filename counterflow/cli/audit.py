@@ -124,13 +124,9 @@ def _unanswered(kafka: Kafka, error: KafkaException) -> CounterflowError:
 
 
 def _summary(agents: Sequence[Account], sampled: Sequence[Sampled], results: Sequence[AuditOutcome]) -> dict[str, int]:
+    of_records = ("acked", "landed", "deadletter", "pending", "lost", "repeated")
     return {
-        "acked": sum(agent.acked for agent in agents),
-        "landed": sum(agent.landed for agent in agents),
-        "deadletter": sum(agent.deadletter for agent in agents),
-        "pending": sum(agent.pending for agent in agents),
-        "lost": sum(agent.lost for agent in agents),
-        "repeated": sum(agent.repeated for agent in agents),
+        **{name: sum(getattr(agent, name) for agent in agents) for name in of_records},
         "sample_rows": sum(one.rows for one in sampled),
         "sample_missing": sum(one.missing for one in sampled),
         "results_checked": sum(result.checked for result in results),

@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 import secrets
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 import orjson
@@ -25,6 +26,8 @@ from counterflow.cli._table import console, table
 from counterflow.cli._times import TIME
 
 SAMPLES = Path(counterflow.__file__).resolve().parents[1] / "samples/nmon"
+Input = tuple[list[Path], str | None]
+"""Files that are published together, and the system that overrides the name inside."""
 RESULTS = (
     "account_cpu",
     "disk_total",
@@ -36,13 +39,6 @@ RESULTS = (
     "replication_lag",
     "verdict",
 )
-
-
-class Input(NamedTuple):
-    """Files that are published together; `system` overrides the name inside."""
-
-    paths: list[Path]
-    system: str | None
 
 
 @click.command()
@@ -131,19 +127,16 @@ def _run(
     from counterflow.stack.account import wait_computed, wait_judged, wait_landed
 
     agent_id = f"demo-{secrets.token_hex(4)}"
-    records: dict[str, int] = {}
-    rejects: dict[str, int] = {}
+    published, rejects = 0, Counter[str]()
     with TemporaryDirectory(prefix="counterflow-") as folder, _phase("publish", seconds):
         # Some recordings are of the same machine and time: the recording's name distinguishes them.
-        inputs = [Input([path], _name(path)) for path in recordings]
+        inputs: list[Input] = [([path], _name(path)) for path in recordings]
         stories = simulate_stories(Path(folder), start)
         inputs += [one for story in stories for one in _inputs(story)]
         for paths, system in inputs:
             sent = publish_files(paths, kafka=settings.kafka("agent"), agent_id=agent_id, system=system)
-            for total, part in ((records, sent.records), (rejects, sent.rejects)):
-                for name, n in part.items():
-                    total[name] = total.get(name, 0) + n
-    published = sum(records.values())
+            published += sum(sent.records.values())
+            rejects.update(sent.rejects)
     systems = [system for _, system in inputs if system]
     with settings.clickhouse("reader") as client:
         with _phase("land", seconds), out.status("landing"):
@@ -217,7 +210,7 @@ def _inputs(one: Simulated) -> list[Input]:
     """Return the files of a story, grouped by system."""
     files = one.simulation.files
     systems = dict.fromkeys(written.system for written in files)
-    return [Input([written.path for written in files if written.system == system], system) for system in systems]
+    return [([written.path for written in files if written.system == system], system) for system in systems]
 
 
 def _count(client: ClickHouse, dataset: str, systems: list[str]) -> int:
@@ -225,7 +218,7 @@ def _count(client: ClickHouse, dataset: str, systems: list[str]) -> int:
     return int(client.rows(f"SELECT count() AS n FROM counterflow.{dataset} FINAL WHERE system IN ({names})")[0]["n"])
 
 
-def _reasons(rejects: dict[str, int]) -> str:
+def _reasons(rejects: Mapping[str, int]) -> str:
     return "(" + ", ".join(f"{reason} {n}" for reason, n in sorted(rejects.items())) + ")" if rejects else ""
 
 

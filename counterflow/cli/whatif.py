@@ -64,14 +64,12 @@ def _of_distance(command: F) -> F:
 @command.command()
 @_of_distance
 @_of_workloads
-def mirror(km: float | None, round_trips: float, **chosen: Any) -> None:
+def mirror(**chosen: Any) -> None:
     """How much of each workload would Db2 Mirror touch, and how long would it wait?
 
     Each figure comes with its assumption and source, and a wait from low to high. docs/whatif.md has the model.
     """
-    from counterflow.analysis.studies.mirror import Plan
-
-    _answer("workloads", Plan(km=km, round_trips=round_trips), **chosen)
+    _answer("workloads", **chosen)
 
 
 @command.command()
@@ -86,12 +84,9 @@ def mirror(km: float | None, round_trips: float, **chosen: Any) -> None:
     help="Part of its nominal capacity that a capped port gets; 0.62 to 0.74 were measured.",
 )
 @_of_workloads
-def line(line_gbits: float | None, row_bytes: float, headroom: float, enforcement: float, **chosen: Any) -> None:
+def line(headroom: float, **chosen: Any) -> None:
     """What must the line between the nodes carry at the peak, and which capacity does that take?"""
-    from counterflow.analysis.studies.mirror import Plan
-
-    plan = Plan(row_bytes=row_bytes, line_gbits=line_gbits, headroom_pct=headroom, enforcement=enforcement)
-    _answer("line", plan, **chosen)
+    _answer("line", headroom_pct=headroom, **chosen)
 
 
 @command.command()
@@ -105,46 +100,20 @@ def line(line_gbits: float | None, row_bytes: float, headroom: float, enforcemen
 @click.option("--rperf", type=(Number(0.01, 1e6), Number(0.01, 1e6)), metavar="FROM TO", help="Or rPerf of both.")
 @_of_distance
 @_of_workloads
-def nodes(
-    units_per_s: float | None,
-    response_ms: float | None,
-    busy_pct: float | None,
-    cores: float | None,
-    jobs: float | None,
-    like: str | None,
-    cpw: tuple[float, float] | None,
-    rperf: tuple[float, float] | None,
-    km: float | None,
-    round_trips: float,
-    **chosen: Any,
-) -> None:
+def nodes(cpw: tuple[float, float] | None, rperf: tuple[float, float] | None, **chosen: Any) -> None:
     """Which response, throughput and processors would both nodes have, here or on another machine?
 
     Needs --km and the measured work of the partition without mirroring. docs/whatif.md has the model.
     """
-    from counterflow.analysis.studies.mirror import Plan
-
     if cpw and rperf:
         raise click.UsageError("give --cpw or --rperf, not both")
     rating, (here, there) = ("CPW", cpw) if cpw else ("rPerf", rperf) if rperf else (None, (1.0, 1.0))
-    plan = Plan(
-        km=km,
-        round_trips=round_trips,
-        units_per_s=units_per_s,
-        response_ms=response_ms,
-        busy_pct=busy_pct,
-        cores=cores,
-        jobs=jobs,
-        like=like,
-        capacity=there / here,
-        rating=f"{rating} {here:g} to {there:g}" if rating else None,
-    )
-    _answer("nodes", plan, **chosen)
+    shown = f"{rating} {here:g} to {there:g}" if rating else None
+    _answer("nodes", capacity=there / here, rating=shown, **chosen)
 
 
 def _answer(
     question: str,
-    plan: Plan,
     systems: tuple[str, ...],
     begin: datetime | None,
     end: datetime | None,
@@ -152,11 +121,16 @@ def _answer(
     grouping: str,
     top: int,
     as_json: bool,
+    **assumed: Any,
 ) -> None:
-    """Print the figures that answer a question of the chosen workloads; those that have none of them are left out."""
-    from counterflow.analysis.studies import mixes
-    from counterflow.analysis.studies.mirror import as_dict, figures_of, study
+    """Print the figures that answer a question of the chosen workloads; those that have none of them are left out.
 
+    `assumed` are fields of the plan.
+    """
+    from counterflow.analysis.studies import mixes
+    from counterflow.analysis.studies.mirror import Plan, as_dict, figures_of, study
+
+    plan = Plan(**assumed)
     names = figures_of(question)
     needed = "line_gbits" if question == "line" else "km"
     line: dict[str, dict[str, float]] = {}

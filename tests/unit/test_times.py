@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import click
 import pytest
 
-from counterflow.cli._times import LocalTime, Time, moment
+from counterflow.cli._times import LOCAL_TIME, TIME, Time, moment
 from tests.support.command_line import parse
 
 NOW = datetime(2026, 3, 29, 12, 34, 56, tzinfo=UTC)  # the day on which Europe's clocks went forward, at 01:00 UTC
@@ -53,11 +53,11 @@ def test_a_time_is_understood(text: str, meant: str) -> None:
 )
 def test_what_is_no_time_is_refused_with_what_is_understood(text: str) -> None:
     with pytest.raises(click.BadParameter, match="`yesterday`, `-2h`"):
-        Time().convert(text, None, None)
+        TIME.convert(text, None, None)
 
 
-@pytest.mark.parametrize("kind", [Time(), LocalTime()])
-def test_a_time_with_two_zones_is_refused(kind: Time | LocalTime) -> None:
+@pytest.mark.parametrize("kind", [TIME, LOCAL_TIME])
+def test_a_time_with_two_zones_is_refused(kind: Time) -> None:
     with pytest.raises(click.BadParameter, match="it has two zones"):
         kind.convert("2026-03-02T08:00+01:00 America/New_York", None, None)
 
