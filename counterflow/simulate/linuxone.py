@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from random import Random
@@ -14,7 +14,7 @@ from counterflow.simulate.files import Output, Written
 from counterflow.simulate.nmon import Disk
 from counterflow.simulate.nmon_linux import Host, Snapshot
 from counterflow.simulate.spread import uneven
-from counterflow.simulate.timeline import Placed
+from counterflow.simulate.timeline import Placed, Run
 
 DOCUMENT = "docs/studies/linuxone-nvme.md"
 PROCESSORS = 30
@@ -41,13 +41,12 @@ class Load:
     burst: float
 
 
-@dataclass(frozen=True)
-class LinuxRun:
+@dataclass(frozen=True, kw_only=True)
+class LinuxRun(Run):
     """One run.
 
     Parameters
     ----------
-    name : unique within the case.
     system : the LPAR of the database; its driver's output is stored with it.
     storage : `nvme` or `fcp`.
     service_ms : of a transfer on that storage.
@@ -57,10 +56,8 @@ class LinuxRun:
     price : of the storage, as a share of another price.
     """
 
-    name: str
     system: str
     storage: str
-    intervals: int
     load: Load
     service_ms: float
     cpu_pct: float
@@ -68,7 +65,6 @@ class LinuxRun:
     memory_gb: int
     price: float
     operations: Mapping[str, float]
-    published: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def systems(self) -> tuple[str, ...]:

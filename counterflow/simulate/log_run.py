@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+from counterflow.simulate.timeline import Run
 
 
-@dataclass(frozen=True)
-class LogRun:
+@dataclass(frozen=True, kw_only=True)
+class LogRun(Run):
     """One measurement of the batch; rates are means of the run.
 
     Parameters
     ----------
-    name : unique within the case.
     system, subsystem : LPAR and Db2.
     cec, storage : machine, and storage of the log.
     path : zhpf or zhl.
@@ -23,14 +23,10 @@ class LogRun:
     waiting_share : part of the jobs that wait for the log.
     sync_pct : zHyperLink writes done synchronously.
     buffer_waits : waits for a log output buffer in an interval.
-    intervals : its length.
     run_id : execution of the batch; runs of one follow each other without a pause.
     gcps, ziips, jobs : engines of the LPAR; batch jobs.
-    published : figures that the document prints.
-    implied : figures that it does not print, computed from those it prints.
     """
 
-    name: str
     system: str
     subsystem: str
     cec: str
@@ -44,13 +40,10 @@ class LogRun:
     waiting_share: float
     sync_pct: float
     buffer_waits: int
-    intervals: int
     run_id: str
     gcps: int = 6
     ziips: int = 10
     jobs: int = 256
-    published: Mapping[str, str] = field(default_factory=dict)
-    implied: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def systems(self) -> tuple[str, ...]:

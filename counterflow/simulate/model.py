@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from counterflow.simulate.timeline import Run
+
 
 class OnDisk(NamedTuple):
     """Disk operations of jobs in a memory pool, a second; reads include page faults, and jobs wait for every one."""
@@ -123,22 +125,11 @@ class Partition:
     disks: Disks | None = None
 
 
-@dataclass(frozen=True)
-class MirrorRun:
-    """One measurement.
+@dataclass(frozen=True, kw_only=True)
+class MirrorRun(Run):
+    """One measurement of all partitions."""
 
-    Parameters
-    ----------
-    name : unique within the case.
-    intervals : its length.
-    partitions : all measured partitions.
-    published : figures that the document prints, as printed, by name.
-    """
-
-    name: str
-    intervals: int
     partitions: tuple[Partition, ...]
-    published: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def systems(self) -> tuple[str, ...]:

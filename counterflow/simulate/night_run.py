@@ -6,8 +6,8 @@ The row of a job that ended has the time of its end in whole seconds, and so muc
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -18,22 +18,19 @@ from counterflow.simulate.files import Output, Written
 from counterflow.simulate.layout import Row, interval_fields
 from counterflow.simulate.machine import BUCKETS
 from counterflow.simulate.night import DISPATCHED, FAULTS, READS, BatchMachine, SimulatedJob, Spell, Step, play
-from counterflow.simulate.timeline import Placed, SimulatedInterval
+from counterflow.simulate.timeline import Placed, Run, SimulatedInterval
 
 STARTED, ENDED = 1, 2
 """Values of JBSTSF, which are added where a job did both in an interval; 0 is a job that only ran."""
 
 
-@dataclass(frozen=True)
-class NightRun:
+@dataclass(frozen=True, kw_only=True)
+class NightRun(Run):
     """One night; a job that runs from its first second on is taken to have run before."""
 
-    name: str
-    intervals: int
     system: str
     steps: tuple[Step, ...]
     machine: BatchMachine
-    published: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def systems(self) -> tuple[str, ...]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
+
+from counterflow.simulate.timeline import Run
 
 
 class Component(NamedTuple):
@@ -38,8 +39,8 @@ class Applied(NamedTuple):
     apply_ms: int
 
 
-@dataclass(frozen=True)
-class QrepRun:
+@dataclass(frozen=True, kw_only=True)
+class QrepRun(Run):
     """One run of the workload; the driver is on the first node.
 
     Parameters
@@ -48,14 +49,11 @@ class QrepRun:
     applied : replication from the first node to the second.
     """
 
-    name: str
-    intervals: int
     nodes: tuple[Node, ...]
     tps_min: int
     tps_avg: int
     tps_max: int
     applied: Applied | None = None
-    published: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def systems(self) -> tuple[str, ...]:

@@ -2,35 +2,40 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from random import Random
-from typing import Generic, NamedTuple, Protocol, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from counterflow.simulate.spread import uneven
 
 
-class CaseRun(Protocol):
-    """One measurement of a case."""
+@dataclass(frozen=True, kw_only=True)
+class Run(ABC):
+    """One measurement of a case.
+
+    Parameters
+    ----------
+    name : unique within the case.
+    intervals : its length.
+    published : figures that the document prints, as printed.
+    implied : figures that it does not print, computed from those it prints.
+    """
+
+    name: str
+    intervals: int
+    published: Mapping[str, str] = field(default_factory=dict)
+    implied: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def name(self) -> str:
-        """Unique within the case."""
-
-    @property
-    def intervals(self) -> int:
-        """Its length."""
-
-    @property
+    @abstractmethod
     def systems(self) -> tuple[str, ...]:
         """The systems whose counters show it."""
 
-    @property
-    def published(self) -> Mapping[str, str]:
-        """Figures that the document prints, as printed, by name."""
 
-
-R = TypeVar("R", bound=CaseRun, covariant=True)
+R = TypeVar("R", bound=Run, covariant=True)
 
 
 class SimulatedInterval(NamedTuple):

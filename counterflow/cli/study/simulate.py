@@ -73,7 +73,7 @@ def _as_dict(case: str, seed: int, simulated: Simulation) -> dict[str, object]:
                 "until": placed.end,
                 "systems": list(placed.run.systems),
                 "published": placed.run.published,
-                "implied": getattr(placed.run, "implied", {}),  # only some documents leave figures out
+                "implied": placed.run.implied,
             }
             for placed in simulated.runs
         ],

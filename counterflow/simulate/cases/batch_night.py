@@ -20,7 +20,7 @@ STEPS = (
     Step("ARCHIVE", 1200, 0.2, 300, at_s=4000),
 )
 
-NIGHT = NightRun("night", 30, "NIGHTA", STEPS, BatchMachine())
+NIGHT = NightRun(name="night", intervals=30, system="NIGHTA", steps=STEPS, machine=BatchMachine())
 
 CASE = NightCase(
     title="A night of batch jobs with a chain that decides its end (Appendix B; all figures assumed)",

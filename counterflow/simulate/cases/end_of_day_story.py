@@ -75,7 +75,7 @@ def _run(
         if of.name in PRINTED
         for what, pct in (("read_pct", SHARES[of.name][0]), ("write_pct", 100 - SHARES[of.name][0]))
     }
-    return MirrorRun(name, intervals, (partition,), printed)
+    return MirrorRun(name=name, intervals=intervals, partitions=(partition,), published=printed)
 
 
 CASE = MirrorCase(

@@ -53,7 +53,7 @@ def _run(name: str, own: str, neighbours: str, capacity_pct: int, intervals: int
     made = _partitions(float(rates["rows_s"]), int(rates["jobs"]), flows, capacity_pct, trouble)
     printed = rates | TRAFFIC[own] if own == neighbours and capacity_pct == PRINTED_PCT else {}
     figures = {figure: cell for figure, cell in printed.items() if figure.endswith("_s")}
-    return MirrorRun(name, intervals, made, published=figures)
+    return MirrorRun(name=name, intervals=intervals, partitions=made, published=figures)
 
 
 def _flows(rows_s: float, own: Row, other: Row) -> tuple[Flow, Flow, Flow, Flow]:
