@@ -6,13 +6,16 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Labels of an object: (dict "root" $ "component" "lander"). */}}
+{{/* Labels of an object: (dict "root" $ "component" "lander" "more" …), `more` those of a value. */}}
 {{- define "counterflow.labels" -}}
 helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
 app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 app.kubernetes.io/part-of: counterflow
 {{ include "counterflow.selectorLabels" . }}
+{{- with .more }}
+{{ toYaml . }}
+{{- end }}
 {{- end -}}
 
 {{- define "counterflow.selectorLabels" -}}
@@ -31,6 +34,13 @@ app.kubernetes.io/component: {{ .component }}
 {{- $image := .root.Values.image -}}
 {{- with $image.registry }}{{ trimSuffix "/" . }}/{{ end }}{{ $image.repository }}-{{ .role }}:{{ $image.tag | default .root.Chart.AppVersion }}
 {{- with index $image.digests .role }}@{{ . }}{{ end -}}
+{{- end -}}
+
+{{/* What the containers of a role run, and their rights: (dict "root" $ "role" "lander"). */}}
+{{- define "counterflow.runs" -}}
+image: {{ include "counterflow.image" . }}
+imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+securityContext: {{- toYaml .root.Values.securityContext | nindent 2 }}
 {{- end -}}
 
 {{- define "counterflow.clickhouseUrl" -}}
@@ -163,10 +173,8 @@ annotations: {{- toYaml . | nindent 2 }}
 {{/* Puts the certificates together: (dict "root" $ "role" "lander"). */}}
 {{- define "counterflow.trustContainer" -}}
 - name: trust
-  image: {{ include "counterflow.image" . }}
-  imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+  {{- include "counterflow.runs" . | nindent 2 }}
   command: [sh, -c, cat /run/counterflow/certificates/*.pem > /run/counterflow/trust/ca.pem]
-  securityContext: {{- toYaml .root.Values.securityContext | nindent 4 }}
   resources:
     requests: {cpu: 10m, memory: 16Mi}
     limits: {memory: 64Mi}
@@ -191,12 +199,10 @@ initContainers:
   {{- include "counterflow.trustContainer" (dict "root" .root "role" "tools") | nindent 2 }}
 containers:
   - name: {{ .component }}
-    image: {{ include "counterflow.image" (dict "root" .root "role" "tools") }}
-    imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+    {{- include "counterflow.runs" (dict "root" .root "role" "tools") | nindent 4 }}
     {{- toYaml .run | nindent 4 }}
     env: {{- include "counterflow.env" . | nindent 6 }}
     resources: {{- toYaml .own.resources | nindent 6 }}
-    securityContext: {{- toYaml .root.Values.securityContext | nindent 6 }}
     volumeMounts: {{- include "counterflow.volumeMounts" . | nindent 6 }}
 volumes:
   {{- include "counterflow.volumes" . | nindent 2 }}
@@ -225,20 +231,20 @@ automountServiceAccountToken: false
 {{- end }}
 {{- end -}}
 
-{{/* Probes of a part that answers /metrics and /healthz: (dict "port" 9465). A part that waits for Kafka is alive, and a
-restart would gain nothing: liveness only checks that it answers. */}}
+{{/* Probes of a part, by default one that answers /metrics and /healthz: (dict "live" httpGet "ready" httpGet). A part that
+waits for Kafka is alive, and a restart would gain nothing: liveness only checks that it answers. */}}
 {{- define "counterflow.probes" -}}
 startupProbe:
-  httpGet: {path: /metrics, port: metrics}
+  httpGet: {{ .live | default (dict "path" "/metrics" "port" "metrics") | toJson }}
   periodSeconds: 5
   failureThreshold: 60
 livenessProbe:
-  httpGet: {path: /metrics, port: metrics}
+  httpGet: {{ .live | default (dict "path" "/metrics" "port" "metrics") | toJson }}
   periodSeconds: 20
   timeoutSeconds: 5
   failureThreshold: 6
 readinessProbe:
-  httpGet: {path: /healthz, port: metrics}
+  httpGet: {{ .ready | default (dict "path" "/healthz" "port" "metrics") | toJson }}
   periodSeconds: 10
   timeoutSeconds: 5
 {{- end -}}
@@ -252,8 +258,7 @@ readinessProbe:
 (dict "root" $ "own" .Values.verdicts "flink" (list URL…)). */}}
 {{- define "counterflow.verdictsContainer" -}}
 - name: verdicts
-  image: {{ include "counterflow.image" (dict "root" .root "role" "verdicts") }}
-  imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+  {{- include "counterflow.runs" (dict "root" .root "role" "verdicts") | nindent 2 }}
   args:
     - dev
     - verdicts
@@ -272,9 +277,8 @@ readinessProbe:
     {{- include "counterflow.metricsEnv" . | nindent 4 }}
   ports:
     - {name: metrics, containerPort: 9466}
-  {{- include "counterflow.probes" nil | nindent 2 }}
+  {{- include "counterflow.probes" dict | nindent 2 }}
   resources: {{- toYaml .own.resources | nindent 4 }}
-  securityContext: {{- toYaml .root.Values.securityContext | nindent 4 }}
   volumeMounts: {{- include "counterflow.volumeMounts" . | nindent 4 }}
 {{- end -}}
 

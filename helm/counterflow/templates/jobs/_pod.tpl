@@ -13,11 +13,9 @@ spec:
     {{- include "counterflow.trustContainer" (dict "root" .root "role" "flink") | nindent 4 }}
     {{- if .render }}
     - name: render
-      image: {{ include "counterflow.image" (dict "root" .root "role" "tools") }}
-      imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+      {{- include "counterflow.runs" (dict "root" .root "role" "tools") | nindent 6 }}
       args: [jobs, render, {{ .job.name }}, --to, /run/counterflow/job]
       env: {{- include "counterflow.env" $part | nindent 8 }}
-      securityContext: {{- toYaml .root.Values.securityContext | nindent 8 }}
       resources:
         requests: {cpu: 50m, memory: 128Mi}
         limits: {memory: 256Mi}
