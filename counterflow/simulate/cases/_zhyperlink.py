@@ -1,13 +1,4 @@
-"""Runs of the zHyperLink study of Db2 logging.
-
-From the document: log rate, accounts an hour, utilisation, engines, 256 batch jobs, 100 million accounts. The figures
-of z16 with zHPF and the throughput of z16 with DS8950 are not printed; they follow from elapsed times and milliseconds
-an account (`IMPLIED_LOG_BYTES` for the log rate).
-
-Assumed: in the fastest run of a machine 30 % of a job's time an account is wait for the log. The rest of that time is
-the same in its other runs, as the milliseconds of processor time are; so by Little's law the waiting part grows as
-the throughput falls. Waits for a log buffer occur only with zHPF. 99.8 % of zHyperLink writes are synchronous.
-"""
+"""Runs of the zHyperLink study of Db2 logging; docs/studies/zhyperlink.md has what is printed, implied and assumed."""
 
 from __future__ import annotations
 

@@ -1,15 +1,6 @@
 """Tellers, then an end of day in a pool too small for it, then the same with more memory.
 
-From the documents: the mixes of logical database I/O (Db2 Mirror 7.6: 62 % reads and 38 % writes of retail banking, 37
-and 63 %, and 82 and 18 % with most reads for update, of two ends of day), and the guideline on when more memory may
-help (Capabilities Reference 19.6: nothing to gain below 10 % of the time in page faults, much above 25 %). No run of a
-document has the other figures.
-
-Assumed: everything else: 20 µs of processor time an I/O, how many of the reads are for update and how many of the
-writes are inserts. The disks take 0.6 ms an operation by day and 4.2 ms when the pool of the end of day faults;
-with 18 GB they take 1.2 ms, and its jobs use four times the processor time and wait for the journal and for processors
-instead. A job waits for each operation as long as the disks take for one; the rest of its time is idle. 10 km would lie
-between the nodes of a mirrored pair.
+docs/studies/db2-mirror.md has what is from the documents and what is assumed.
 """
 
 from __future__ import annotations

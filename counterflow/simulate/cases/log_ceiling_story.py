@@ -1,10 +1,4 @@
-"""A log at the ceiling of zHPF, zHyperLink switched on, and its writes falling back, from the zHyperLink study of z17.
-
-From the document: the runs of z17 with zHPF and with zHyperLink. Assumed: first the batch is slowed to 70 %; with
-zHyperLink it is slowed to 70 % of that run; then all but 4.36 % of its writes are asynchronous (the share in IBM's
-sample of D SMS,...,STATS(ZHLWRITE)) and the log runs as over zHPF, at the same processor time an account.
-`_zhyperlink` lists the other assumptions.
-"""
+"""A log at the ceiling of zHPF, zHyperLink switched on, and its writes falling back: docs/studies/zhyperlink.md."""
 
 from __future__ import annotations
 

@@ -1,11 +1,4 @@
-"""Ten minutes each of PostgreSQL on LinuxONE over a storage server and over NVMe.
-
-From the document: 30 processors, 16 GB of memory; four NVMe in RAID-10 against two FCP adapters to a FlashSystem 900;
-YCSB with 256 threads, records of 64 KB, 50 % reads; equal throughput; price-performance 92 %.
-
-Assumed: every absolute figure, since none is printed. Prices are shares: 0.08 of the storage server's is what 92 % at
-equal throughput imply. Nearly all reads miss the memory of 16 GB.
-"""
+"""Ten minutes each of PostgreSQL on LinuxONE over a storage server and over NVMe: docs/studies/linuxone-nvme.md."""
 
 from __future__ import annotations
 

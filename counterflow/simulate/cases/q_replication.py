@@ -1,12 +1,6 @@
 """Overhead of Q Replication for a Db2 OLTP workload on AIX: with and without, source and target.
 
-From the document: transactions a second, processor time in all and of each command, memory of each command, I/O, rows
-and transactions applied, latencies; 8 logical processors, which are 4 cores; 64 GB; an hour, in fact 3,660 s by the
-totals.
-
-Assumed: the percentages are of 4 cores, as the physical figures show; the excess of a busy interval; 8 disks that
-share the I/O evenly; the number of processes of a command; memory of the MQ channel, which is not printed; the trans/s
-of the target are Db2 transactions, about two for one of the workload.
+docs/studies/q-replication.md has what is from the document and what is assumed.
 """
 
 from __future__ import annotations

@@ -1,27 +1,6 @@
 """An SR-IOV port that is capped and freed again, from case study 5 of Db2 Mirror (7.5, tables 7-4 and 7-5).
 
-From the document: 8, 9 and 11 interfering threads beside a port of 6 %, with 80 jobs that read each row for update and
-update it, in 1,300-byte rows; two partitions on each of two servers; OUT, IN and messages of the mirrored pair and of
-the interfering one.
-
-Assumed, each for a reason:
-
-- Gb is 2^30 bits: a send of 64K, counted once at either end, is then 63.9 KB of 1,024 bytes in seven of eight rows.
-- OUT and IN are sums over both partitions of a pair, as the heading "Sum" indicates. What one sends the other receives,
-  but the document's IN differs from its OUT by up to 19 %; each direction gets half of the difference.
-- The source sends only its row images (rows/s x 1,301 bytes, the least that must cross); the rest of OUT is the
-  target's answers.
-- A message counts where it leaves and where it arrives, requests and answers alike: a quarter of the mirrored messages
-  each. The interfering threads send in one direction.
-- Where a printed total misses the sum by its last digit, each unrounded figure is a third of a digit off.
-- The logical ports of the HMC count the same bytes; whether a real adapter does is unknown.
-- 15 µs of processor time a row on the source, 6 µs on the target.
-- A quarter as many jobs apply the changes as make them: prestart jobs QDBMSRVR in QUSRWRK (section 4.2). No document
-  states which logical database counters their work raises, so they show only processor time.
-
-Made up, since no run of the document shows it: the capacity is then doubled to 12 %, and the mirrored jobs work as
-beside 8 threads, far below that guarantee, while the neighbours continue as before. While capped, the link has a few
-dropped packets and receiver-not-ready events a second. 10 km lie between the nodes.
+docs/studies/db2-mirror.md has what is from the document, and why the rest is assumed.
 """
 
 from __future__ import annotations

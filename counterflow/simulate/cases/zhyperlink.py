@@ -1,4 +1,4 @@
-"""The five runs of the zHyperLink study, an hour of each; `_zhyperlink` lists the assumptions."""
+"""The five runs of the zHyperLink study, an hour of each."""
 
 from __future__ import annotations
 
