@@ -102,7 +102,10 @@ def linked(markdown: str, site_path: str, pages: Mapping[str, str]) -> str:
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Put the pages that are not named in mkdocs.yml into the navigation."""
+    docs = elsewhere.CHECKOUT / "docs"
     for section in config.nav or []:
+        if "Decisions" in section:
+            section["Decisions"] = [str(page.relative_to(docs)) for page in sorted(docs.glob("decisions/*.md"))]
         for entries in section.values():
             for index, below in BELOW.items():
                 if index in entries:
