@@ -145,12 +145,6 @@ PROCESSES = Made(
 """More rows of the table `job`: the processes of systems that replicate."""
 
 
-def rows_an_interval() -> int:
-    """Return the rows that all systems of the fleet have in one interval."""
-    made = (*TABLES.values(), PROCESSES)
-    return sum(len(one.things) * (behind - first) for one in made for first, behind in [one.systems])
-
-
 class Engine(NamedTuple):
     """An engine with generated rows: its settings, the number of rows, and the midnight at which its days end."""
 
