@@ -138,6 +138,15 @@ def test_every_job_is_a_deployment_and_every_topic_a_topic() -> None:
     assert made.keys() == {topic.name for topic in topics()}
 
 
+def test_an_agent_restarts_when_its_sources_change() -> None:
+    def checksum(source: str) -> str:
+        found = objects(template(values_of("small"), f"agents.nodes.sources[0].name={source}"))
+        [agent] = [one for one in found if one["kind"] == "DaemonSet"]
+        return str(agent["spec"]["template"]["metadata"]["annotations"]["checksum/config"])
+
+    assert checksum("nmon") != checksum("other")
+
+
 def test_a_longer_release_still_has_names_that_flink_takes() -> None:
     found = objects(template(values_of("small"), "fullnameOverride=counterflow-products", *APPLICATION))
     names = [one["metadata"]["name"] for one in found if one["kind"] == "FlinkDeployment"]
