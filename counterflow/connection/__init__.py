@@ -145,8 +145,8 @@ class Connection:
         until: datetime | None = None,
         facts: Facts | None = None,
     ) -> list[Answer]:
-        """Return whether the input of each verdict, KPI, alert and board arrives and, of `systems`, published rules
-        and what is full soon.
+        """Return which parts of a line do not work and, if ClickHouse does, whether the input of each verdict, KPI,
+        alert and board arrives and, of `systems`, published rules and what is full soon.
 
         Parameters
         ----------
@@ -159,14 +159,21 @@ class Connection:
         from counterflow.analysis.doctor import examine
         from counterflow.analysis.known import require
 
+        broken = self._broken_parts()
+        if any(one.subject == "clickhouse" for one in broken):
+            return broken
         with self.refusals():
             require(self.client, [system for system in systems if facts is None or system not in facts.systems])
             # nothing arrives in a database of files, so nothing is late there
             now = utc(until) or (None if self.grows else datetime(2000, 1, 1, tzinfo=UTC))
-            answers = [one.answer for one in examine(self.client, systems, now)]
+            answers = broken + [one.answer for one in examine(self.client, systems, now)]
             begin, end = period(since, until)
             answers += published_rules(self.client, systems, begin, end, facts)
             return answers + list(trends(self.client, systems, end))
+
+    def _broken_parts(self) -> list[Answer]:
+        """Return the parts that do not work; files have none."""
+        return []
 
     def what_changed(
         self,
@@ -205,7 +212,14 @@ class Connection:
         from counterflow.connection.report import of_period
 
         with self.refusals():
+            if not (systems or since or until):
+                return self._report_of_all(Path(folder))
             return of_period(self.client, Path(folder), tuple(systems), utc(since), utc(until))
+
+    def _report_of_all(self, folder: Path) -> Written:
+        from counterflow.connection.report import of_period
+
+        return of_period(self.client, folder)
 
 
 def period(since: datetime | None, until: datetime | None) -> tuple[str, str]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime
 from functools import cached_property, partial
 from pathlib import Path
 from shlex import quote
@@ -156,21 +155,11 @@ class Database(Connection):
         """What limited the systems, as `Connection.findings`; the database does not change."""
         return super().findings
 
-    def report(
-        self,
-        folder: str | Path,
-        *,
-        systems: Collection[str] = (),
-        since: datetime | None = None,
-        until: datetime | None = None,
-    ) -> Written:
-        """Write the report: without restrictions one with a chapter for each system, and its own period."""
-        if systems or since or until:
-            return super().report(folder, systems=systems, since=since, until=until)
+    def _report_of_all(self, folder: Path) -> Written:
+        """Write a report with a chapter for each system, and its own period."""
         from counterflow.recordings.chapters import report
 
-        with self.refusals():
-            return report(self.client, self.measured, self.findings, Path(folder))
+        return report(self.client, self.measured, self.findings, folder)
 
     def export(self, folder: Path) -> list[Path]:
         """Write each dataset that has rows as Parquet; return the files.

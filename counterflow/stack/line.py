@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from counterflow.base.clickhouse import ClickHouseError
@@ -14,7 +13,6 @@ from counterflow.stack.settings import StackSettings
 
 if TYPE_CHECKING:
     from counterflow.analysis.answer import Answer
-    from counterflow.analysis.checks.facts import Facts
 
 _LIMITS = (159, 241, 396)
 """Codes of exceptions: the time, the memory or the rows that a user may have are exceeded."""
@@ -32,25 +30,14 @@ class Line(Connection):
         with refusals(self.settings):
             yield
 
-    def doctor(
-        self,
-        systems: Collection[str] = (),
-        *,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        facts: Facts | None = None,
-    ) -> list[Answer]:
-        """Return which parts do not work and, if ClickHouse does, what `Connection.doctor` returns."""
+    def _broken_parts(self) -> list[Answer]:
         from counterflow.analysis.answer import Answer
         from counterflow.stack.examination import parts
 
-        troubles = list(parts(self.settings))
-        found = [
-            Answer("part", None, one.part, None, "fail", True, None, one.why, None, one.advice) for one in troubles
+        return [
+            Answer("part", None, one.part, None, "fail", True, None, one.why, None, one.advice)
+            for one in parts(self.settings)
         ]
-        if any(trouble.part == "clickhouse" for trouble in troubles):
-            return found
-        return found + super().doctor(systems, since=since, until=until, facts=facts)
 
 
 def connect() -> Line:
