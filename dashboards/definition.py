@@ -20,6 +20,7 @@ from counterflow.base.errors import CounterflowError
 from counterflow.base.strict import Strict
 from counterflow.dashboards.buckets import bucketed, usual_s
 from counterflow.dashboards.largest import largest
+from counterflow.dashboards.query import with_sql
 from counterflow.dashboards.runs import overlaid
 from counterflow.pipelines.rules import words
 from counterflow.schemas.thresholds import with_thresholds
@@ -258,9 +259,10 @@ class Chart(Drawing):
         `entity` and `state`. `stat`: `time` and `Value`, between `$__fromTime` and `$__toTime`, and `Against`
         where it is compared with something other than the day before. `trend`: samples, with `ts`, `system` and
         `interval_s`, which `value` aggregates to one per bucket. With `most`: `time`, `system`, `thing` and `figure`.
+        Where the rows of one table suffice, `from`, `where` and values stand in its place: see `with_sql`.
     most, across : draw so many things, those with the highest figures in the range; `across` adds those of one name
         over systems, without `system` (see `largest`).
-    summed : the SQL gives `time`, `system` and a column per series, which are added over systems.
+    systems : the SQL gives `time`, `system` and a column per series, of which this aggregate is drawn.
     value, each : of a trend, an aggregate over a bucket's samples, and the columns of things whose values are added.
     total : a stat is the sum over the range, not its newest value.
     against : the name of what a stat's value is compared with (column `Against`); empty for the day before.
@@ -277,13 +279,18 @@ class Chart(Drawing):
     of: str = ""
     most: int | None = None
     across: bool = False
-    summed: bool = False
+    systems: Literal["sum", "avg", "max"] | None = None
     value: str = ""
     each: tuple[str, ...] = ()
     total: bool = False
     against: str = ""
     counted: str | None = None
     quiet: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_sql(cls, written: dict[str, Any]) -> dict[str, Any]:
+        return with_sql(written)
 
     @model_validator(mode="after")
     def _valued(self) -> Self:
@@ -341,9 +348,9 @@ class Chart(Drawing):
         inner = self.sql.strip()
         if self.most:
             inner = largest(self.sql, self.most, self.shape == "bars", self.across)
-        elif self.summed:
-            sums = ", ".join(f'sum(one."{name}") AS "{name}"' for name in self.series)
-            inner = f"SELECT time, {sums}\nFROM (\n{inner}\n) AS one\nGROUP BY time\nORDER BY time"
+        elif self.systems:
+            drawn = ", ".join(f'{self.systems}(one."{name}") AS "{name}"' for name in self.series or ("Value",))
+            inner = f"SELECT time, {drawn}\nFROM (\n{inner}\n) AS one\nGROUP BY time\nORDER BY time"
         bars_alone = self.shape == "bars" and not any(series.unstacked for series in self.series.values())
         if bars_alone or not self.over_time:
             return inner
@@ -696,7 +703,7 @@ def _each(name: str, written: dict[str, Any]) -> Iterator[tuple[str, dict[str, A
                 )
             fields["sql"] = _put(fields["sql"], word, text)
         if "figure" in own:
-            if CHOSEN_AT not in fields["sql"]:
+            if CHOSEN_AT not in fields.get("sql", CHOSEN_AT):
                 raise ValueError(
                     f"{one}: sql: write `{CHOSEN_AT}` among the conditions; the menu chooses there, and without it"
                     " the panel draws all figures at once"
