@@ -7,7 +7,8 @@ OTHERS = "others"
 
 
 def largest(figures: str, most: int, stacked: bool, across: bool) -> str:
-    """Return the SQL of `time`, `series` and `Value` for the `most` things with the highest sum of figures.
+    """Return the SQL of `time`, `series` and `Value` for the `most` things: those of a stack with the highest sum of
+    figures, those of lines with the highest figure, which a line that is left out would hide.
 
     Parameters
     ----------
@@ -17,20 +18,23 @@ def largest(figures: str, most: int, stacked: bool, across: bool) -> str:
         system, where several are chosen.
     """
     apart = "if(length([${system:singlequote}]) = 1, toString(thing), concat(system, ' / ', toString(thing)))"
-    series = f"if(name IN (SELECT name FROM most), name, '{OTHERS}')" if stacked else "name"
+    series = f"if(place <= {most}, name, '{OTHERS}')" if stacked else "name"
     return f"""\
-WITH
-  each AS
+SELECT time, {series} AS series, sum(figure) AS Value
+FROM
+(
+  SELECT *, dense_rank() OVER (ORDER BY rank_by DESC, name) AS place
+  FROM
   (
-    SELECT time, {"toString(thing)" if across else apart} AS name, figure
+    SELECT
+      time, {"toString(thing)" if across else apart} AS name, figure,
+      {"sum" if stacked else "max"}(figure) OVER (PARTITION BY name) AS rank_by
     FROM
     (
 {figures.strip()}
     )
     WHERE figure IS NOT NULL
-  ),
-  most AS (SELECT name FROM each GROUP BY name ORDER BY sum(figure) DESC, name LIMIT {most})
-SELECT time, {series} AS series, sum(figure) AS Value
-FROM each{"" if stacked else " WHERE name IN (SELECT name FROM most)"}
+  )
+){"" if stacked else f" WHERE place <= {most}"}
 GROUP BY time, series
 ORDER BY time, series"""

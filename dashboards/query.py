@@ -43,7 +43,8 @@ def with_sql(chart: dict[str, Any]) -> dict[str, Any]:
     if "sql" in chart:
         raise ValueError("`from` and `sql`: a chart has one of them")
     if "most" in chart:
-        by, columns = ["system", "thing"], ["system", f"{chart.get('thing')} AS thing", f"{_value(chart)} AS figure"]
+        apart = [] if chart.get("across") else ["system"]
+        by, columns = [*apart, "thing"], [*apart, f"{chart.get('thing')} AS thing", f"{_value(chart)} AS figure"]
     else:
         by = ["system"] if "systems" in chart else []
         columns = [
