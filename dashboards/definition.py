@@ -262,7 +262,6 @@ class Chart(Drawing):
         Where the rows of one table suffice, `from`, `where` and values stand in its place: see `with_sql`.
     most, across : draw so many things, those with the highest figures in the range; `across` adds those of one name
         over systems, without `system` (see `largest`).
-    systems : the SQL gives `time`, `system` and a column per series, of which this aggregate is drawn.
     value, each : of a trend, an aggregate over a bucket's samples, and the columns of things whose values are added.
     total : a stat is the sum over the range, not its newest value.
     against : the name of what a stat's value is compared with (column `Against`); empty for the day before.
@@ -279,7 +278,6 @@ class Chart(Drawing):
     of: str = ""
     most: int | None = None
     across: bool = False
-    systems: Literal["sum", "avg", "max"] | None = None
     value: str = ""
     each: tuple[str, ...] = ()
     total: bool = False
@@ -348,9 +346,6 @@ class Chart(Drawing):
         inner = self.sql.strip()
         if self.most:
             inner = largest(self.sql, self.most, self.shape == "bars", self.across)
-        elif self.systems:
-            drawn = ", ".join(f'{self.systems}(one."{name}") AS "{name}"' for name in self.series or ("Value",))
-            inner = f"SELECT time, {drawn}\nFROM (\n{inner}\n) AS one\nGROUP BY time\nORDER BY time"
         bars_alone = self.shape == "bars" and not any(series.unstacked for series in self.series.values())
         if bars_alone or not self.over_time:
             return inner

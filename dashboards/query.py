@@ -25,14 +25,16 @@ _VALUES: dict[str, Callable[[Any], str]] = {
 
 
 def with_sql(chart: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a chart with `sql` in place of `from`, `where`, `thing`, and the values.
+    """Return the fields of a chart with `sql` in place of `from`, `where`, `thing`, the values, `systems` and `over`.
 
     Parameters
     ----------
     chart : `from` is a table, or a statement in brackets; of its rows those of the chosen systems, for which `where`
         holds. Each of `series` has a value, or the chart: that of a stat, or with `most` that of each `thing`. It is
         `value`, SQL; `mean`, over time, of a column or an expression; `counter`, the mean of the first of its counters
-        that was recorded; or `peak`, the highest where there are several, which their mean hides.
+        that was recorded; or `peak`, the highest where there are several, which their mean hides. With `systems`, each
+        system has a value, of which this aggregate is drawn; of a sum, the peak is not known. With `over`, too, and
+        their sum is drawn, each divided by the time of these rows: what was absent then is 0.
 
     Raises
     ------
@@ -42,31 +44,49 @@ def with_sql(chart: dict[str, Any]) -> dict[str, Any]:
         return chart
     if "sql" in chart:
         raise ValueError("`from` and `sql`: a chart has one of them")
-    if "most" in chart:
-        apart = [] if chart.get("across") else ["system"]
-        by, columns = [*apart, "thing"], [*apart, f"{chart.get('thing')} AS thing", f"{_value(chart)} AS figure"]
-    else:
-        by = ["system"] if "systems" in chart else []
-        columns = [
-            *by,
-            *(f'{_value(of)} AS "{name}"' for name, of in (chart.get("series") or {"Value": chart}).items()),
-        ]
+    things = [f"{chart.get('thing')} AS thing"] if "most" in chart else []
+    named = {"figure": chart} if things else chart.get("series") or {"Value": chart}
+    apart = bool({"systems", "over"} & chart.keys()) or (bool(things) and "across" not in chart)
+    by = [*(["system"] if apart else []), *(["thing"] if things else [])]
+    columns = [*by[:apart], *things, *(f'{_value(of)} AS "{name}"' for name, of in named.items())]
     within = "ts > $__fromTime AND ts <= $__toTime" if chart.get("shape") == "stat" else "$__timeFilter(ts)"
-    listed = ",\n  ".join(columns)
-    where = f"\n  AND {chart['where']}" if "where" in chart else ""
-    order = "" if by else "\nORDER BY time"  # the others are aggregated once more
-    sql = f"""\
+    sql = _grouped(chart, within, by, columns)
+    if "over" in chart:
+        seconds = _grouped(
+            chart["over"], f"interval_s > 0 AND {within}", ["system"], ["system", "sum(interval_s) AS seconds"]
+        )
+        joined = f"(\n{sql}\n) AS one\nINNER JOIN (\n{seconds}\n) AS recorded USING (time, system)"
+        sql = _aggregated(joined, by[1:], {name: f'sum(one."{name}" / seconds)' for name in named})
+    elif "systems" in chart:
+        drawn = {name: f'{chart["systems"]}(one."{name}")' for name in named}
+        if chart["systems"] == "sum":
+            drawn |= {name: f'if(count() = 1, any(one."{name}"), NULL)' for name, of in named.items() if "peak" in of}
+        sql = _aggregated(f"(\n{sql}\n) AS one", [], drawn)
+    series = {name: _without(of, _VALUES) for name, of in chart.get("series", {}).items()}
+    left = _without(chart, ("from", "where", "thing", "systems", "over", *_VALUES))
+    return {**left, "series": series, "sql": sql}
+
+
+def _grouped(rows: dict[str, Any], within: str, by: list[str], columns: list[str]) -> str:
+    where = f"\n  AND {rows['where']}" if "where" in rows else ""
+    order = "" if by else "\nORDER BY time"  # the others are grouped once more
+    listed = ",\n  ".join(["$__timeInterval(ts - 1) + $__interval_s AS time", *columns])
+    return f"""\
 SELECT
-  $__timeInterval(ts - 1) + $__interval_s AS time,
   {listed}
-FROM {"" if chart["from"].startswith("(") else "counterflow."}{chart["from"].strip()}
+FROM {"" if rows["from"].startswith("(") else "counterflow."}{rows["from"].strip()}
 WHERE {within} AND system IN (${{system:singlequote}}){where}
 GROUP BY {", ".join(["time", *by])}{order}"""
-    series = {name: _without(of, _VALUES) for name, of in chart.get("series", {}).items()}
-    return {**_without(chart, ("from", "where", "thing", *_VALUES)), "series": series, "sql": sql}
+
+
+def _aggregated(rows: str, by: list[str], columns: dict[str, str]) -> str:
+    keys = ", ".join(["time", *by])
+    listed = ", ".join(f'{sql} AS "{name}"' for name, sql in columns.items())
+    return f"SELECT {keys}, {listed}\nFROM {rows}\nGROUP BY {keys}\nORDER BY {keys}"
 
 
 def _value(of: dict[str, Any]) -> str:
+    """Return the SQL of the value that a chart or a series has."""
     found = [spelled(of[name]) for name, spelled in _VALUES.items() if name in of]
     if len(found) != 1:
         raise ValueError(f"with `from`, a value is one of {', '.join(f'`{name}`' for name in _VALUES)}")
