@@ -20,4 +20,4 @@ WHERE c.grouping IN ('accounting_code', 'subsystem', 'user', 'job', 'generic_job
   AND c.ts > {since:DateTime64(3)} AND c.ts <= {until:DateTime64(3)}
 GROUP BY system, grouping, name
 ORDER BY system, grouping, cpu_s DESC, name
-LIMIT 10 BY system, grouping
+LIMIT 20 BY system, grouping

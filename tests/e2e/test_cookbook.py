@@ -17,11 +17,11 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 STORIES = ("sriov-story", "log-ceiling-story", "end-of-day-story", "q-replication", "batch-night")
 WITHOUT_DATA = {
     # no anomaly, no refusal, nothing lacking
-    *("data_quality", "data_quality_by_file", "dead_letters", "provisional_results", "slow_disk_intervals"),
+    *("data_quality", "dead_letters", "provisional_results", "slow_disk_intervals"),
     # no files that jobs open, no asynchronous I/O of jobs
     *("file_opens", "physical_io_by_job"),
-    # no commits, no accounting codes, no time in SQL
-    *("changes_per_commit", "cpu_by_accounting_code", "sql_share_of_cpu"),
+    # no commits, no time in SQL
+    *("changes_per_commit", "sql_share_of_cpu"),
     # no locks of single jobs and no messages, no job that inserts what it reads, none that changes rows alone
     *("lock_holders", "unanswered_messages", "mirror_copy_blocking", "mirror_serial_jobs"),
     # no synchronous I/O of RMF
