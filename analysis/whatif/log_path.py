@@ -27,31 +27,28 @@ PATH, BOX, PROCESSOR = "path", "storage", "cec"
 BETTER = {PATH: (ZHPF, ZHL), BOX: ("DS8950", "DS8A50"), PROCESSOR: ("z16", "z17")}
 """What the runs of the document changed: a column of the table, from and to."""
 
+
+class UpgradeStep(NamedTuple):
+    """What a change upgrades, and the sections of the report with its runs."""
+
+    upgraded: frozenset[str]
+    sections: str
+
+
 CHANGES = {
     ZHPF: {
-        "zHyperLink": frozenset({PATH}),
-        "faster box": frozenset({BOX}),
-        "newer processor": frozenset({PROCESSOR}),
-        "all three": frozenset({PATH, BOX, PROCESSOR}),
+        "zHyperLink": UpgradeStep(frozenset({PATH}), "5.1 and 6.0"),
+        "faster box": UpgradeStep(frozenset({BOX}), "6.0, DS8950 to DS8A50 together with z16 to z17"),
+        "newer processor": UpgradeStep(frozenset({PROCESSOR}), "6.0, z16 to z17 together with DS8950 to DS8A50"),
+        "all three": UpgradeStep(frozenset({PATH, BOX, PROCESSOR}), "6.0, to DS8A50 and z17"),
     },
     ZHL: {
-        "faster box": frozenset({BOX}),
-        "newer processor": frozenset({PROCESSOR}),
-        "both": frozenset({BOX, PROCESSOR}),
+        "faster box": UpgradeStep(frozenset({BOX}), "5.3, DS8950 to DS8A50"),
+        "newer processor": UpgradeStep(frozenset({PROCESSOR}), "5.2, z16 to z17"),
+        "both": UpgradeStep(frozenset({BOX, PROCESSOR}), "5.2 and 5.3, to DS8A50 and z17"),
     },
 }
 """The changes that are possible from each path, by name."""
-
-SECTIONS = {
-    (ZHPF, "zHyperLink"): "5.1 and 6.0",
-    (ZHPF, "faster box"): "6.0, DS8950 to DS8A50 together with z16 to z17",
-    (ZHPF, "newer processor"): "6.0, z16 to z17 together with DS8950 to DS8A50",
-    (ZHPF, "all three"): "6.0, to DS8A50 and z17",
-    (ZHL, "faster box"): "5.3, DS8950 to DS8A50",
-    (ZHL, "newer processor"): "5.2, z16 to z17",
-    (ZHL, "both"): "5.2 and 5.3, to DS8A50 and z17",
-}
-"""Sections of the report with the runs of a change from a path."""
 
 COARSEST_S = 900.0
 """A longer interval averages a log that waits with one that does not; the limit is ours."""
@@ -234,12 +231,11 @@ def _window(group: tuple[str, str, str | None], rows: list[LogRow], runs: Sequen
     refused = _refused(path, rows, used)
     figures: list[LogPathFigure] = []
     beyond: dict[str, str] = {}
-    for change, changed in {} if refused else CHANGES[path or ""].items():
+    for change, (changed, sections) in {} if refused else CHANGES[path or ""].items():
         if reason := _beyond(changed, used):
             beyond[change] = reason
         else:
-            source = f"{STUDY} {SECTIONS[path or '', change]}"
-            figures += _figures(change, source, used, left(changed, path or "", runs))
+            figures += _figures(change, f"{STUDY} {sections}", used, left(changed, path or "", runs))
     return LogWindow(*group, len(rows), len(used), tuple(figures), beyond, refused)
 
 
@@ -317,22 +313,13 @@ def _figures(change: str, source: str, rows: Sequence[LogRow], of: Left) -> list
         ("gcp_pct", "%", gcp, gcp_pct, ""),
         ("ziip_pct", "%", ziip, ziip_pct, ""),
     ]
-    return [
-        LogPathFigure(change, name, unit, None, None, None, None, source, reason)
-        if measured is None
-        else LogPathFigure(
-            change,
-            name,
-            unit,
-            measured,
-            part.low,
-            part.value,
-            part.high,
-            source,
-            note=bound if name == "ceiling_mb_s" else None,
-        )
-        for name, unit, measured, part, reason in parts
-    ]
+    found = []
+    for name, unit, measured, part, reason in parts:
+        note = bound if name == "ceiling_mb_s" else None
+        known = (measured, part.low, part.value, part.high, source, None, note)
+        unknown = (None, None, None, None, source, reason)
+        found.append(LogPathFigure(change, name, unit, *(unknown if measured is None else known)))
+    return found
 
 
 def _ceiling(rows: Sequence[LogRow]) -> tuple[float | None, str | None]:
