@@ -32,18 +32,23 @@ def with_sql(chart: dict[str, Any]) -> dict[str, Any]:
     chart : `from` is a table, or a statement in brackets; of its rows those of the chosen systems, for which `where`
         holds. Each of `series` has a value, or the chart: that of a stat, or with `most` that of each `thing`. It is
         `value`, SQL; `mean`, over time, of a column or an expression; `counter`, the mean of the first of its counters
-        that was recorded; or `peak`, the highest where there are several, which their mean hides. With `systems`, each
-        system has a value, of which this aggregate is drawn; of a sum, the peak is not known. With `over`, too, and
-        their sum is drawn, each divided by the time of these rows: what was absent then is 0.
+        that was recorded; or `peak`, the highest where there are several, which their mean hides.
+        With `systems`, each system has a value, of which this aggregate is drawn; of a sum, the peak is not known. With
+        `over`, their sum is drawn, each divided by the time of these rows: what was absent then is 0.
+        A table may have `rows`, its SQL from `FROM` on, and the values of its columns in `series`.
 
     Raises
     ------
-    ValueError : it has `sql`, too, or no value where one is needed.
+    ValueError : it has more than one of `from`, `rows` and `sql`, or no value where one is needed.
     """
-    if "from" not in chart:
+    if not {"from", "rows"} & chart.keys():
         return chart
-    if "sql" in chart:
-        raise ValueError("`from` and `sql`: a chart has one of them")
+    if len({"from", "rows", "sql"} & chart.keys()) > 1:
+        raise ValueError("a chart has one of `from`, `rows` and `sql`")
+    series = {name: _without(of, _VALUES) for name, of in chart.get("series", {}).items()}
+    if "rows" in chart:
+        listed = ",\n  ".join(f'{_value(of)} AS "{name}"' for name, of in chart.get("series", {}).items())
+        return {**_without(chart, ["rows"]), "series": series, "sql": f"SELECT\n  {listed}\n{chart['rows']}"}
     things = [f"{chart.get('thing')} AS thing"] if "most" in chart else []
     named = {"figure": chart} if things else chart.get("series") or {"Value": chart}
     apart = bool({"systems", "over"} & chart.keys()) or (bool(things) and "across" not in chart)
@@ -62,7 +67,6 @@ def with_sql(chart: dict[str, Any]) -> dict[str, Any]:
         if chart["systems"] == "sum":
             drawn |= {name: f'if(count() = 1, any(one."{name}"), NULL)' for name, of in named.items() if "peak" in of}
         sql = _aggregated(f"(\n{sql}\n) AS one", [], drawn)
-    series = {name: _without(of, _VALUES) for name, of in chart.get("series", {}).items()}
     left = _without(chart, ("from", "where", "thing", "systems", "over", *_VALUES))
     return {**left, "series": series, "sql": sql}
 
@@ -89,7 +93,7 @@ def _value(of: dict[str, Any]) -> str:
     """Return the SQL of the value that a chart or a series has."""
     found = [spelled(of[name]) for name, spelled in _VALUES.items() if name in of]
     if len(found) != 1:
-        raise ValueError(f"with `from`, a value is one of {', '.join(f'`{name}`' for name in _VALUES)}")
+        raise ValueError(f"a value is one of {', '.join(f'`{name}`' for name in _VALUES)}")
     return found[0]
 
 

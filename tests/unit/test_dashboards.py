@@ -246,7 +246,7 @@ def test_a_mistake_in_a_family_names_its_chart(folder: Path) -> None:
     [
         ({"put": {"nobody": "x"}}, r"charts/both\.yaml: a: put: the SQL has no `\{nobody\}`; write it there"),
         ({"figure": "a", "sql": "SELECT 1"}, r"charts/both\.yaml: a: sql: write `\$__timeFilter\(ts\)` among the"),
-        ({"from": "disk_total", "mean": "busy_pct"}, r"charts/both\.yaml: a: .*`from` and `sql`: a chart has one"),
+        ({"from": "disk_total", "mean": "busy_pct"}, r"charts/both\.yaml: a: .*one of `from`, `rows` and `sql`"),
     ],
 )
 def test_a_family_that_would_draw_something_else_is_refused(folder: Path, one: dict[str, Any], expected: str) -> None:
