@@ -98,33 +98,22 @@ def rank(
     ------
     CounterflowError : nothing was recorded in one of the times, or there is no such rule, or no alarm of it.
     """
-    period = _period(client, system, at, end, rule, entity, quiet)
+    if rule is not None and rule not in rules():
+        raise CounterflowError(f"there is no rule `{rule}`", hint=f"there is {', '.join(rules())}", exit_code=2)
+    period = None if end else spell(client, system, rule, entity, at)
+    if period is not None:
+        period = period._replace(quiet=period.begin - quiet)
+    elif at is not None:
+        period = Period(at - quiet, at, end or at + QUIET)
+    else:
+        about = f"{rule} never raised its alarm on {system}" if rule else f"no rule raised an alarm on {system}"
+        raise CounterflowError(about, hint="the table counterflow.verdict_spell lists the alarms", exit_code=2)
     found = [one.answer(system) for one in changes(client, system, period)]
     if not found:  # what is unknown has not changed
         for begin, until in ((period.begin, period.end), (period.quiet, period.begin)):
             if not recorded_s(client, system, begin, until):
                 raise nothing_recorded(client, f"of {system} from {begin:%F %T} to {until:%F %T} UTC")
     return Ranking(period, round(recorded_s(client, system, period.quiet, period.begin) / 60), found)
-
-
-def _period(
-    client: ClickHouse,
-    system: str,
-    at: datetime | None,
-    end: datetime | None,
-    rule: str | None,
-    entity: str | None,
-    quiet: timedelta,
-) -> Period:
-    if rule is not None and rule not in rules():
-        raise CounterflowError(f"there is no rule `{rule}`", hint=f"there is {', '.join(rules())}", exit_code=2)
-    found = None if end else spell(client, system, rule, entity, at)
-    if found is not None:
-        return found._replace(quiet=found.begin - quiet)
-    if at is None:
-        about = f"{rule} never raised its alarm on {system}" if rule else f"no rule raised an alarm on {system}"
-        raise CounterflowError(about, hint="the table counterflow.verdict_spell lists the alarms", exit_code=2)
-    return Period(at - quiet, at, end or at + QUIET)
 
 
 _RANKED = """
