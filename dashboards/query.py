@@ -33,8 +33,9 @@ def with_sql(chart: dict[str, Any]) -> dict[str, Any]:
         holds. Each of `series` has a value, or the chart: that of a stat, or with `most` that of each `thing`. It is
         `value`, SQL; `mean`, over time, of a column or an expression; `counter`, the mean of the first of its counters
         that was recorded; or `peak`, the highest where there are several, which their mean hides.
-        With `systems`, each system has a value, of which this aggregate is drawn; of a sum, the peak is not known. With
-        `over`, their sum is drawn, each divided by the time of these rows: what was absent then is 0.
+        With `systems`, each system has a value, and in it each thing that the columns of `each` name; this aggregate of
+        them is drawn, except the peak of a sum, which is not known. With `over`, the sum of systems is drawn, each
+        divided by the time of these rows: what was absent then is 0.
         A table may have `rows`, its SQL from `FROM` on, and the values of its columns in `series`.
 
     Raises
@@ -55,7 +56,7 @@ def with_sql(chart: dict[str, Any]) -> dict[str, Any]:
     by = [*(["system"] if apart else []), *(["thing"] if things else [])]
     columns = [*by[:apart], *things, *(f'{_value(of)} AS "{name}"' for name, of in named.items())]
     within = "ts > $__fromTime AND ts <= $__toTime" if chart.get("shape") == "stat" else "$__timeFilter(ts)"
-    sql = _grouped(chart, within, by, columns)
+    sql = _grouped(chart, within, [*by, *chart.get("each", ())], columns)
     if "over" in chart:
         seconds = _grouped(
             chart["over"], f"interval_s > 0 AND {within}", ["system"], ["system", "sum(interval_s) AS seconds"]
@@ -67,7 +68,7 @@ def with_sql(chart: dict[str, Any]) -> dict[str, Any]:
         if chart["systems"] == "sum":
             drawn |= {name: f'if(count() = 1, any(one."{name}"), NULL)' for name, of in named.items() if "peak" in of}
         sql = _aggregated(f"(\n{sql}\n) AS one", [], drawn)
-    left = _without(chart, ("from", "where", "thing", "systems", "over", *_VALUES))
+    left = _without(chart, ("from", "where", "thing", "systems", "each", "over", *_VALUES))
     return {**left, "series": series, "sql": sql}
 
 
