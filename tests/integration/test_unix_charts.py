@@ -94,6 +94,17 @@ def test_the_usual_interval_is_none_of_a_pause(intervals_s: list[int], usual_s: 
     assert found == usual_s
 
 
+@pytest.mark.parametrize(("systems", "is_known"), [((AIX,), True), ((AIX, LINUX), False)])
+def test_the_sum_of_the_peaks_of_systems_is_no_peak(
+    systems: tuple[str, ...], is_known: bool, admin: ClickHouse
+) -> None:
+    """A bucket of a year holds both recordings."""
+    year = Range(datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC), 365 * 86_400)
+    found = fetch(admin, expand(charts()["unix_paging_space_io"].sql, year, {"system": systems}))
+    [[_, pages_in, _, peak]] = found.rows
+    assert (pages_in is not None, peak is not None) == (True, is_known)
+
+
 def recorded(system: str, section: str) -> list[list[str]]:
     """Return the rows of a section as the file has them."""
     lines = (RECORDINGS / FILES[system]).read_text().splitlines()

@@ -179,6 +179,7 @@ def test_a_unit_is_one_of_grafana() -> None:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Definitions of this test alone: one good chart and a board that shows it."""
     loaders = (definition.charts, definition.prometheus_charts, definition.boards, definition.variables)
+    definition.looks()  # those of the product
     (tmp_path / "charts").mkdir()
     (tmp_path / "boards").mkdir()
     shutil.copy(definition.FOLDER / "variables.yaml", tmp_path)
@@ -255,6 +256,14 @@ def test_a_family_that_would_draw_something_else_is_refused(folder: Path, one: d
     definition.charts.cache_clear()
     with pytest.raises(CounterflowError, match=expected):
         definition.charts()
+
+
+@pytest.mark.parametrize("values", [{}, {"mean": "busy_pct", "value": "max(busy_pct)"}])
+def test_a_chart_of_one_table_has_one_value(values: dict[str, str]) -> None:
+    written, _ = yaml.safe_load_all((PANELS / "stat.yaml").read_text())
+    del written["sql"]
+    with pytest.raises(ValidationError, match="a value is one of `value`, `mean`, `counter`, `peak`"):
+        Chart.model_validate({**written, "name": "stat", "from": "disk_total", **values})
 
 
 def test_a_family_is_one_panel_and_each_query_has_its_own_unit() -> None:
