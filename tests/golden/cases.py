@@ -32,8 +32,8 @@ Below `----` is what is expected. A line has the dataset and what all its rows o
 the rows: a table with `-` where a value is missing, or an object of JSON each. Rows of `counter`, `config` and
 `manifest` that differ only in a name and its value share a line, which has `name=value` for each behind the cells; a
 line that is indented further has more of them. Where they share all cells, a colon stands behind what the rows share;
-names and values follow it or stand in the lines below, which have no heading. The rows of one frame are in order, and
-so are the rejects. A value is JSON; a string without blanks that no other JSON value looks like needs no quotes.
+names and values follow it or stand in the lines below, which have no heading. Rows and rejects are in order. A value
+is JSON; a string without blanks that no other JSON value looks like has no quotes. `make golden` writes all of this.
 
     config ts=2026-03-02T08:00:00Z system=SYSA source=nmon item=""
       section
@@ -54,7 +54,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC
 from functools import cache
@@ -83,9 +83,10 @@ FRAME = ("system", "source", "boot_id", "ts", "interval_s")
 _COUNTS = {" counts": FRAME, " counts without interval_s": FRAME[:-1]}
 """What the manifests of a line share with the rows that they count, by how the line begins behind what it states."""
 _PAIRS_WIDTH = 160
-_WRITTEN_MISSING = "-"
-_MISSING = object()
-_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
+_MISSING = "-"
+_BARE = re.compile(r'[^\s"\[{]\S*')
+_TAKEN = re.compile(r"null|true|false|-|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
+"""Strings that need quotes though they have no blanks: unquoted, they are another value, or none."""
 
 Row = dict[str, Any]
 """A record as `dataset` and `fields` (manifest has a column `dataset`), or a reject by its `reason`."""
@@ -93,13 +94,13 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Case:
-    """One case of a case file: `name` is `<format>/<case>`, `files` has the input first."""
+    """One case of a case file: `name` is `<format>/<case>`, `files` has the input first, `expected` lines."""
 
     file: Path
     name: str
     given: dict[str, Any]
     files: dict[str, bytes]
-    text: str
+    expected: list[str]
 
     @property
     def format(self) -> str:
@@ -112,10 +113,6 @@ class Case:
     @property
     def input(self) -> bytes:
         return self.files[self.input_name]
-
-    @property
-    def expected(self) -> list[Row]:
-        return list(_rows(self.text, self.input))
 
     def written(self, folder: Path) -> Path:
         """Write the input and its neighbours into a folder; return the path of the input."""
@@ -167,19 +164,6 @@ def exact(row: Row) -> str:
     return json.dumps(row, sort_keys=True)
 
 
-def frames(rows: list[Row]) -> dict[tuple[Any, ...], list[str]]:
-    """Group rows as text by what the rows of one frame share; rejects are under the empty key.
-
-    The rows of a frame and the rejects are in order, but for manifests, whose order means nothing.
-    """
-    found: dict[tuple[Any, ...], list[str]] = {}
-    for row in rows:
-        fields = row.get("fields")
-        key = fields and (row["dataset"], *map(fields.get, FRAME))
-        found.setdefault(key or (), []).append(exact(row))
-    return {key: sorted(texts) if "manifest" in key else texts for key, texts in found.items()}
-
-
 def read(file: Path) -> list[Case]:
     """Read a case file.
 
@@ -203,24 +187,25 @@ def read(file: Path) -> list[Case]:
             called: _content(file.with_name(f"{name}.{called}"), marks or "", content)
             for called, marks, content in zip(files[::3], files[1::3], files[2::3], strict=True)
         }
-        found.append(Case(file, f"{file.parents[1].name}/{name}", given, contents, text))
+        expected = [line for line in text.split("\n") if line]
+        found.append(Case(file, f"{file.parents[1].name}/{name}", given, contents, expected))
     return found
 
 
-def write(case: Case, rows: list[Row]) -> None:
-    """Write rows into the case file as what is expected of the case."""
+def write(case: Case, lines: list[str]) -> None:
+    """Write lines into the case file as what is expected of the case."""
     text = case.file.read_bytes().decode()
     name = re.escape(case.name.partition("/")[2])
     place = re.compile(rf"(?<=^== {name})(\n(?:----\n|.*?\n----\n)).*?(\n?)(?=^== \S+\n|\Z)", re.MULTILINE | re.DOTALL)
 
     def put(found: re.Match[str]) -> str:
-        return found[1] + shown(rows, case.input) + ("\n" if found.end() < len(text) else "")
+        return found[1] + "".join(f"{line}\n" for line in lines) + ("\n" if found.end() < len(text) else "")
 
     case.file.write_bytes(place.sub(put, text, count=1).encode())
 
 
-def shown(rows: list[Row], content: bytes) -> str:
-    """Return rows as the text of what is expected of an input."""
+def shown(rows: list[Row], content: bytes) -> list[str]:
+    """Return rows of an input as lines in which no two of them look alike."""
     kinds: dict[str, list[Row]] = {}
     for row in rows:
         if "fields" in row:
@@ -245,8 +230,9 @@ def shown(rows: list[Row], content: bytes) -> str:
         if "fields" not in row:
             implied = _implied(row, content)
             stated = {name: value for name, value in row.items() if name not in implied or implied[name] != value}
-            lines.append(_stated("reject", stated | dict.fromkeys(implied.keys() - row.keys(), _MISSING)))
-    return "".join(f"{line}\n" for line in lines)
+            missing = "".join(f" {name}={_MISSING}" for name in implied if name not in row)
+            lines.append(_stated("reject", stated) + missing)
+    return lines
 
 
 def _manifests(rows: list[Row], source: str, datasets: list[str], shared: Iterable[str]) -> list[Row]:
@@ -306,7 +292,7 @@ def _block(dataset: str, rows: list[Row]) -> list[str]:
         return [shared] * len(rows)
     if paired:
         names = [name for name in names if name not in pair]
-    heads = [[row.get(name, _WRITTEN_MISSING) for name in names] for row in written]
+    heads = [[row.get(name, _MISSING) for name in names] for row in written]
     widths = [max(map(len, column)) for column in zip(names, *heads, strict=True)]
     heading, *cells = ["  ".join(map(str.ljust, row, widths)) for row in (names, *heads)]
     if paired:
@@ -325,7 +311,7 @@ def _block(dataset: str, rows: list[Row]) -> list[str]:
 def _pair(row: Row, name: str, value: str) -> str:
     word = row[name]
     bare = re.fullmatch(r'[^\s"={][^\s"=]*', word) and word.isprintable()
-    return f"{word if bare else _json(word)}={_written(row[value]) if value in row else _WRITTEN_MISSING}"
+    return f"{word if bare else _json(word)}={_written(row[value]) if value in row else _MISSING}"
 
 
 def _beside(cells: list[str], pairs: list[str]) -> list[str]:
@@ -347,117 +333,10 @@ def _stated(kind: str, values: Row) -> str:
     return " ".join([kind, *(f"{name}={_written(value)}" for name, value in values.items())])
 
 
-def _rows(text: str, content: bytes) -> Iterator[Row]:
-    """Yield the rows of what `shown` wrote of an input."""
-    found: list[Row] = []
-    for kind, shared, rest, lines in _blocks(text):
-        if kind == "reject":
-            yield _present((_implied(shared, content) | shared).items())
-        elif counts := max((begin for begin in _COUNTS if f"{rest} ".startswith(f"{begin} ")), key=len, default=""):
-            counted = _manifests(found, shared["source"], rest.removeprefix(counts).split(), _COUNTS[counts])
-            yield from ({"dataset": kind, "fields": row} for row in counted)
-        else:
-            rows = list(_of_block(kind, shared, rest, lines))
-            found += rows
-            yield from rows
-
-
-def _blocks(text: str) -> Iterator[tuple[str, Row, str, list[str]]]:
-    """Yield the kind of each block, what its rows share, what stands behind that, and the lines below."""
-    blocks: list[list[str]] = []
-    for line in filter(None, text.split("\n")):
-        if line.startswith("  ") and blocks:
-            blocks[-1].append(line)
-        else:
-            blocks.append([line])
-    for head, *lines in blocks:
-        kind = head.partition(" ")[0]
-        stated, at = _pairs(head, len(kind))
-        yield kind, dict(stated), head[at:], lines
-
-
-def _of_block(kind: str, shared: Row, rest: str, lines: list[str]) -> Iterator[Row]:
-    """Yield the rows of a block of a dataset."""
-    unheaded = rest.startswith(" :")
-    if rest and not unheaded:
-        raise ValueError(f"expected `name=value`, not {rest}")
-    if rest.strip(" :"):
-        lines = [rest.removeprefix(" :")]
-    if not lines:
-        yield {"dataset": kind, "fields": shared}
-    elif lines[0].startswith("  {"):
-        yield from ({"dataset": kind, "fields": shared | json.loads(line)} for line in lines)
-    else:
-        names = [] if unheaded else lines.pop(0).split()
-        yield from _table(kind, shared, names, lines)
-
-
-def _table(kind: str, shared: Row, names: list[str], lines: list[str]) -> Iterator[Row]:
-    """Yield the rows of lines that have cells, or cells and pairs."""
-    row = shared
-    for line in lines:
-        at = 0
-        if not line.startswith("    "):
-            cells, at = _cells(line, len(names))
-            row = shared | _present(zip(names, cells, strict=True))
-        pairs, end = _pairs(line, at)
-        if line[end:] or (pairs and kind not in PAIRS):
-            raise ValueError(f"expected the cells {' '.join(names)}, not {line}")
-        if kind in PAIRS:
-            yield from (
-                {"dataset": kind, "fields": row | _present(zip(PAIRS[kind], pair, strict=True))} for pair in pairs
-            )
-        else:
-            yield {"dataset": kind, "fields": row}
-
-
-def _present(values: Iterable[tuple[str, Any]]) -> Row:
-    return {name: value for name, value in values if value is not _MISSING}
-
-
-def _pairs(text: str, at: int) -> tuple[list[tuple[str, Any]], int]:
-    """Read `name=value "another name"=value` from a place on; return them with the place of their end."""
-    found: list[tuple[str, Any]] = []
-    while named := re.compile(r' *([^\s"=]+|"(?:[^"\\]|\\.)*")=').match(text, at):
-        value, at = _value(text, named.end())
-        found.append((json.loads(named[1]) if named[1][0] == '"' else named[1], value))
-    return found, at
-
-
-def _cells(line: str, count: int) -> tuple[list[Any], int]:
-    """Read the first cells of a line; return them with the place of their end."""
-    found: list[Any] = []
-    at = 0
-    for _ in range(count):
-        at += len(line[at:]) - len(line[at:].lstrip(" "))
-        value, at = _value(line, at)
-        found.append(value)
-    return found, at
-
-
-def _value(text: str, at: int) -> tuple[Any, int]:
-    """Read the value that begins at a place; return it with the place of its end."""
-    if text[at] in '"[{':
-        return json.JSONDecoder().raw_decode(text, at)
-    word = text[at:].partition(" ")[0]
-    return _plain(word), at + len(word)
-
-
-def _plain(word: str) -> Any:
-    """Return what a word without quotes stands for."""
-    if word == _WRITTEN_MISSING:
-        return _MISSING
-    if word in ("null", "true", "false") or _NUMBER.fullmatch(word):
-        return json.loads(word)
-    return word
-
-
 def _written(value: Any) -> str:
-    """Write a value so that `_value` reads it."""
-    if value is _MISSING:
-        return _WRITTEN_MISSING
-    bare = isinstance(value, str) and re.fullmatch(r'[^\s"\[{]\S*', value) and value.isprintable()
-    return value if bare and _plain(value) is value else _json(value)
+    if isinstance(value, str) and _BARE.fullmatch(value) and not _TAKEN.fullmatch(value) and value.isprintable():
+        return value
+    return _json(value)
 
 
 def _json(value: Any) -> str:

@@ -120,7 +120,7 @@ def cell(format: str, dress: Callable[[bytes], bytes]) -> str:
 
 def answer(name: str) -> str:
     """Return what a golden case yields: its datasets, or the sentence of its reject when it yields none."""
-    rows = golden(name).expected
+    rows = golden(name).found()
     datasets = sorted({row["dataset"] for row in rows if "dataset" in row} - {"manifest", "quality"})
     if datasets:
         return f"read: {', '.join(f'`{dataset}`' for dataset in datasets)}"

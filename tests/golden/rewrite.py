@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import sys
 
-from tests.golden.cases import cases, frames, write
+from tests.golden.cases import cases, shown, write
 
 
 def main(*begin: str) -> None:
     for case in cases():
         if not case.name.startswith(begin or ""):
             continue
-        found = case.found()
-        write(case, found)
-        if frames(found) != frames(case.expected):
-            print(f"{case.file}: {case.name}: {len(found)} records and rejects")
+        rows = case.found()
+        if (lines := shown(rows, case.input)) != case.expected:
+            write(case, lines)
+            print(f"{case.file}: {case.name}: {len(rows)} records and rejects")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from counterflow.collectors import advice
 from counterflow.collectors.advice import marks
 from tests.golden.cases import ADVICE, cases
 
-GIVEN = [row.get("detail", "") for case in cases(ADVICE) for row in case.expected]
+GIVEN = [row.get("detail", "") for case in cases(ADVICE) for row in case.found()]
 """The details of the rejects of all cases."""
 
 

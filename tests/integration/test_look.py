@@ -179,7 +179,7 @@ def test_the_report_holds_the_findings_and_boards_of_what_was_recorded_and_count
     twice.write_bytes(AIX.read_bytes())
     spaces = golden("omegamon_jsonl/address_spaces")
     lines = spaces.written(tmp_path)
-    measured = sum(one["dataset"] not in ("config", "quality") for one in spaces.expected)
+    measured = sum(one["dataset"] not in ("config", "quality") for one in spaces.found())
     shown = looked(AIX, twice, LINUX, lines, "--keep", kept, "--out", out)
     [counted] = answers(kept, "SELECT sum(row_count) AS n FROM counterflow.manifest FINAL")
     records = counted["n"] + measured

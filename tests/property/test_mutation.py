@@ -127,7 +127,7 @@ WITH_FIGURES = {
 def bounded(name: str) -> dict[tuple[str, str], Row]:
     """Return each figure with a bound that a format yields, by dataset and column: a row of the golden cases."""
     found: dict[tuple[str, str], Row] = {}
-    for row in (row for case in cases(name) for row in records(case.expected)):
+    for row in (row for case in cases(name) for row in records(case.found())):
         for column, definition in datasets()[row["dataset"]].all_columns.items():
             if definition.limits and isinstance(row["fields"].get(column), float):
                 found.setdefault((row["dataset"], column), row)
