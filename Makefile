@@ -140,7 +140,7 @@ bare-test: setup ## make demo in a container that has only Python, make and git;
 faults: setup openssl prometheus node_exporter ## inject every fault of docs/guarantees.md into a stack under load; ARGS=--long kills parts 100 times
 	@$(RUN) tests.faults $(ARGS)
 
-fuzz: setup ## look for inputs that break a format or a property, guided by coverage; ARGS="--seconds 3600 --format nmon --keep"
+fuzz: setup ## look for inputs that break a format or a property, guided by coverage; ARGS="--seconds 3600 --format nmon"
 	@$(RUN) pytest --quiet --hypothesis-profile fuzz tests/property counterflow/pipelines/jobs
 	@$(RUN) tests.fuzz $(ARGS)
 

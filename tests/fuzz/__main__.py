@@ -1,7 +1,7 @@
 """Coverage-guided fuzzing of every format: `make fuzz ARGS="--seconds 600 --format nmon"`.
 
-An input is one byte that selects the format, then the bytes. One that fails is kept in `cases/fuzz/` of its format, as
-is one that reaches lines of a format that no golden case reaches: `pytest tests/fuzz` reads them from then on.
+An input is one byte that selects the format, then the bytes. One that fails is kept in `cases/fuzz/` of its format, and
+`pytest tests/fuzz` reads it from then on.
 """
 
 from __future__ import annotations
@@ -10,10 +10,7 @@ import hashlib
 import subprocess
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
 import click
 
@@ -29,7 +26,6 @@ from tests.fuzz.contract import check, corpus, seeds
 
 LONGEST = 8_192
 SLOW_S, MEMORY_MIB = 20, 1_500
-Line = tuple[str, int]
 
 
 @click.command()
@@ -37,9 +33,8 @@ Line = tuple[str, int]
 @click.option("--format", "names", multiple=True, type=click.Choice(sorted(formats())), help="Of this format only.")
 @click.option("--work", type=click.Path(path_type=Path), default=Path(".counterflow/fuzz"), help="Where they are kept.")
 @click.option("--seed", type=int, default=0, help="Seed of the inputs; 0: another one each time.", show_default=True)
-@click.option("--keep", is_flag=True, help="Add inputs that reach new lines to the corpus of the repository.")
 @click.option("--child", is_flag=True, hidden=True)
-def main(seconds: int, names: Sequence[str], work: Path, seed: int, keep: bool, child: bool) -> None:
+def main(seconds: int, names: Sequence[str], work: Path, seed: int, child: bool) -> None:
     """Look for inputs that break what a format promises; exit status 1 when there is one."""
     chosen = list(names) or sorted(formats())
     folders = {name: work / name for name in ("seeds", "found", "failed")}
@@ -57,10 +52,10 @@ def main(seconds: int, names: Sequence[str], work: Path, seed: int, keep: bool, 
     failures = [path for path in folders["failed"].iterdir() if _fails(chosen, path)]
     for path in failures:
         name, content = _split(chosen, path.read_bytes())
-        kept = _keep(name, content)
+        kept = corpus(name) / hashlib.sha256(content).hexdigest()[:16]
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_bytes(content)
         click.echo(f"{name}: {kept} breaks what a format promises: pytest tests/fuzz -k golden", err=True)
-    if keep:
-        _keep_new_lines(chosen, folders["found"])
     sys.exit(1 if failures or ended else 0)
 
 
@@ -86,45 +81,6 @@ def _fails(names: Sequence[str], path: Path) -> bool:
     except Exception:
         return True
     return path.name.startswith(("timeout", "oom"))
-
-
-def _keep(name: str, content: bytes) -> Path:
-    path = corpus(name) / hashlib.sha256(content).hexdigest()[:16]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)
-    return path
-
-
-def _keep_new_lines(names: Sequence[str], found: Path) -> None:
-    """Keep the shortest inputs that reach lines which no earlier input reached."""
-    known: set[Line] = set()
-    for name in names:
-        for content in seeds(name).values():
-            known |= _lines(name, content)
-    for path in sorted(found.iterdir(), key=lambda path: path.stat().st_size):
-        name, content = _split(names, path.read_bytes() or b"\0")
-        if new := _lines(name, content) - known:
-            known |= new
-            click.echo(f"{name}: {_keep(name, content)} reaches {len(new)} lines more")
-
-
-def _lines(name: str, content: bytes) -> set[Line]:
-    """Return the lines of the formats that reading an input executes."""
-    reached: set[Line] = set()
-
-    def trace(frame: FrameType, event: str, _: Any) -> Any:
-        if "/collectors/formats/" not in frame.f_code.co_filename:
-            return None
-        reached.add((frame.f_code.co_filename, frame.f_lineno))
-        return trace
-
-    sys.settrace(trace)
-    try:
-        with suppress(Exception):
-            check(name, content)
-    finally:
-        sys.settrace(None)
-    return reached
 
 
 if __name__ == "__main__":
