@@ -18,38 +18,8 @@ from counterflow.cli import cli
 from counterflow.cli._links import board_url
 from counterflow.collectors.formats.ibmi_tables.description import tables
 from counterflow.simulate import begin_of, cases, simulate
-from counterflow.simulate.model import MirrorRun
-from counterflow.simulate.timeline import Placed
 from counterflow.stack.settings import StackSettings
-from tests.support.simulated import Rows, during, grown, read, total
-
-
-def measured_links(placed: Placed[MirrorRun], rows: dict[str, Rows]) -> dict[str, float]:
-    source, target, sender, receiver = (partition.system for partition in placed.run.partitions)
-    rows_s = total(during(placed, rows["job"], source), "logical_other") / placed.seconds
-    found = {"rows_s": rows_s, "mb_s": rows_s * 1301 / 2**20}
-    for side, systems, link_type in (("own", (source, target), "nrg"), ("other", (sender, receiver), "rdma_link")):
-        links = [r for system in systems for r in during(placed, rows["link"], system) if r["link_type"] == link_type]
-        found[f"{side}_out_gb_s"] = grown(links, "out_bytes") * 8 / 2**30 / placed.seconds
-        found[f"{side}_in_gb_s"] = grown(links, "in_bytes") * 8 / 2**30 / placed.seconds
-        found[f"{side}_msgs_s"] = (grown(links, "out_messages") + grown(links, "in_messages")) / placed.seconds
-    for figure in ("out_gb_s", "in_gb_s", "msgs_s"):
-        found[f"all_{figure}"] = found[f"own_{figure}"] + found[f"other_{figure}"]
-    return found
-
-
-def test_messages_and_rows_are_of_the_size_that_the_tables_imply() -> None:
-    """Rules of thumb over tables 7-4 and 7-5, none of which went into the simulation."""
-    simulation, rows = read("sriov-story")
-    for placed in simulation.runs[:3]:
-        found = measured_links(placed, rows)
-        own_bytes_s, other_bytes_s = (
-            (found[f"{side}_out_gb_s"] + found[f"{side}_in_gb_s"]) * 2**30 / 8 for side in ("own", "other")
-        )
-        assert 9.8 < found["own_msgs_s"] / found["rows_s"] < 11.2, placed.run.name
-        assert 280 < own_bytes_s / found["own_msgs_s"] < 306, placed.run.name
-        assert 31.0 < other_bytes_s / found["other_msgs_s"] / 1024 < 32.5, "half of a send of 64K, counted twice"
-        assert found["own_out_gb_s"] * 2**30 / 8 > found["rows_s"] * 1301, "OUT carries at least the rows"
+from tests.support.simulated import Rows, during, read, total
 
 
 def in_pool(rows: Rows, pool: str) -> Rows:
