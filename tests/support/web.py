@@ -1,4 +1,4 @@
-"""Web servers on 127.0.0.1: one that answers GET by a function of the path, and one that keeps what is posted."""
+"""Web servers on 127.0.0.1, whose answers are a function of the request."""
 
 from __future__ import annotations
 
@@ -7,13 +7,22 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from ssl import SSLContext
 from typing import Any, NamedTuple
 
 
-class _Handler(BaseHTTPRequestHandler):
-    def reply(self, status: int, body: bytes = b"") -> None:
+class Request(BaseHTTPRequestHandler):
+    """A request, and the means to answer it; it prints nothing."""
+
+    def body(self) -> bytes:
+        return self.rfile.read(int(self.headers["Content-Length"]))
+
+    def reply(self, status: int, body: bytes = b"", **headers: str) -> None:
+        """Answer with a body, its length, and other headers, such as `Content_Type`."""
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
+        for name, value in headers.items():
+            self.send_header(name.replace("_", "-"), value)
         self.end_headers()
         self.wfile.write(body)
 
@@ -21,13 +30,35 @@ class _Handler(BaseHTTPRequestHandler):
         """Print nothing."""
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+
+    def handle_error(self, *_: object) -> None:
+        """A client may hang up midway."""
+
+
 @contextmanager
-def _serving(handler: type[_Handler], port: int = 0) -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", port), handler) as server:
-        server.daemon_threads = True
+def serving(
+    answer: Callable[[Request], None], port: int = 0, tls: SSLContext | None = None, protocol: str = "HTTP/1.0"
+) -> Iterator[str]:
+    """Answer each GET and POST by a function while the context lasts, and yield the address."""
+
+    class Answered(Request):
+        protocol_version = protocol
+
+        def do_GET(self) -> None:
+            answer(self)
+
+        def do_POST(self) -> None:
+            answer(self)
+
+    with _Server(("127.0.0.1", port), Answered) as server:
+        if tls:
+            server.socket = tls.wrap_socket(server.socket, server_side=True)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
-            yield f"http://127.0.0.1:{server.server_port}"
+            yield f"{'https' if tls else 'http'}://127.0.0.1:{server.server_port}"
         finally:
             server.shutdown()
 
@@ -36,12 +67,11 @@ def _serving(handler: type[_Handler], port: int = 0) -> Iterator[str]:
 def served(answer: Callable[[str], bytes | None]) -> Iterator[str]:
     """Serve while the context lasts, and yield the address; what the function answers by None is 503."""
 
-    class Handler(_Handler):
-        def do_GET(self) -> None:
-            body = answer(self.path)
-            self.reply(503) if body is None else self.reply(200, body)
+    def answered(request: Request) -> None:
+        body = answer(request.path)
+        request.reply(503) if body is None else request.reply(200, body)
 
-    with _serving(Handler) as url:
+    with serving(answered) as url:
         yield url
 
 
@@ -62,10 +92,9 @@ def receiving(port: int = 0) -> Iterator[tuple[str, list[Post]]]:
     """Accept every post while the context lasts; yield the address, and a list that grows by each."""
     found: list[Post] = []
 
-    class Handler(_Handler):
-        def do_POST(self) -> None:
-            found.append(Post(self.path, self.headers, self.rfile.read(int(self.headers["Content-Length"]))))
-            self.reply(202)
+    def received(request: Request) -> None:
+        found.append(Post(request.path, request.headers, request.body()))
+        request.reply(202)
 
-    with _serving(Handler, port) as url:
+    with serving(received, port) as url:
         yield url, found

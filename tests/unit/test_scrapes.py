@@ -6,11 +6,9 @@ The broker is one in memory, which loses commits where a test says so.
 from __future__ import annotations
 
 import ssl
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -25,72 +23,45 @@ from tests.support.memory_broker import Broker, running_agent
 from tests.support.node_exporter import NodeExporter
 from tests.support.ports import free_ports
 from tests.support.waiting import until
+from tests.support.web import Request, serving
 
 UP = b"# TYPE jobs counter\njobs_total 5\n# EOF\n"
 
 
 class Target:
-    """An endpoint whose answers the test chooses: `answer` writes one to a handler."""
+    """An endpoint whose answers the test chooses: `answer` writes one to a request."""
 
-    def __init__(self, authority: Authority | None = None, *, asks_certificate: bool = False) -> None:
-        self.answer: Callable[[BaseHTTPRequestHandler], None] = text(UP)
+    def __init__(self) -> None:
+        self.url = ""
+        self.answer = text(UP)
         self.requested: list[dict[str, str]] = []
-        target = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_GET(self) -> None:
-                target.requested.append({"path": self.path, **self.headers})
-                target.answer(self)
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        class Server(ThreadingHTTPServer):
-            daemon_threads = True
-            block_on_close = False
-
-            def handle_error(self, *_: object) -> None:
-                """The agent hangs up on an answer without an end."""
-
-        self._server = Server(("127.0.0.1", 0), Handler)
-        if authority is not None:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(authority.certificate, authority.key)
-            if asks_certificate:
-                context.verify_mode = ssl.CERT_REQUIRED
-                context.load_verify_locations(authority.authority)
-            self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
-        scheme = "https" if authority else "http"
-        self.url = f"{scheme}://127.0.0.1:{self._server.server_address[1]}/metrics"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-
-    def stop(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
 
 
-def text(
-    body: bytes, kind: str = "application/openmetrics-text", status: int = 200
-) -> Callable[[BaseHTTPRequestHandler], None]:
-    def answer(handler: BaseHTTPRequestHandler) -> None:
-        handler.send_response(status)
-        handler.send_header("Content-Type", kind)
-        handler.send_header("Content-Length", str(len(body)))
-        handler.end_headers()
-        handler.wfile.write(body)
+@contextmanager
+def scraped(tls: ssl.SSLContext | None = None) -> Iterator[Target]:
+    """Serve a target while the context lasts."""
+    target = Target()
 
-    return answer
+    def answered(request: Request) -> None:
+        target.requested.append({"path": request.path, **request.headers})
+        target.answer(request)
+
+    with serving(answered, tls=tls, protocol="HTTP/1.1") as url:
+        target.url = f"{url}/metrics"
+        yield target
 
 
-def endless(piece: bytes, wait_s: float) -> Callable[[BaseHTTPRequestHandler], None]:
-    def answer(handler: BaseHTTPRequestHandler) -> None:
-        handler.send_response(200)
-        handler.send_header("Content-Type", "text/plain")
-        handler.end_headers()
+def text(body: bytes, kind: str = "application/openmetrics-text", status: int = 200) -> Callable[[Request], None]:
+    return lambda request: request.reply(status, body, Content_Type=kind)
+
+
+def endless(piece: bytes, wait_s: float) -> Callable[[Request], None]:
+    def answer(request: Request) -> None:
+        request.send_response(200)
+        request.send_header("Content-Type", "text/plain")
+        request.end_headers()
         while True:
-            handler.wfile.write(piece)
+            request.wfile.write(piece)
             time.sleep(wait_s)
 
     return answer
@@ -98,9 +69,8 @@ def endless(piece: bytes, wait_s: float) -> Callable[[BaseHTTPRequestHandler], N
 
 @pytest.fixture
 def target() -> Iterator[Target]:
-    running = Target()
-    yield running
-    running.stop()
+    with scraped() as target:
+        yield target
 
 
 @pytest.fixture
@@ -168,7 +138,7 @@ def test_each_answer_is_published_once_though_commits_are_lost(
 ) -> None:
     broker.lose = lambda number: number % 3 == 0
     count = iter(range(1, 1000))
-    target.answer = lambda handler: text(b"# TYPE n gauge\nn %d\n" % next(count), "text/plain")(handler)
+    target.answer = lambda request: text(b"# TYPE n gauge\nn %d\n" % next(count), "text/plain")(request)
     with agent(node=target.url):
         until(lambda: len(values(broker, "n")) >= 4)
     found = values(broker, "n")
@@ -227,19 +197,20 @@ def test_a_token_is_sent_over_tls_and_one_that_is_refused_is_not_sent_again(
     broker: Broker, agent: StartAgent, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     authority = Authority(tmp_path / "authority")
-    secured = Target(authority, asks_certificate=True)
-    secured.answer = text(b"", status=401)
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(authority.certificate, authority.key)
+    tls.verify_mode = ssl.CERT_REQUIRED
+    tls.load_verify_locations(authority.authority)
     (tmp_path / "token").write_text("hunter2\n")
-    connection = {"url": secured.url, "ca": str(authority.authority), "token": {"file": "token"}}
+    connection = {"ca": str(authority.authority), "token": {"file": "token"}}
     connection |= {"certificate": str(authority.certificate), "key": str(authority.key)}
-    try:
-        with agent(node=connection):
+    with scraped(tls) as secured:
+        secured.answer = text(b"", status=401)
+        with agent(node={"url": secured.url, **connection}):
             until(lambda: secured.requested and values(broker, "up"))
             secured.answer = text(UP)
             (tmp_path / "token").write_text("another\n")
             until(lambda: values(broker, "jobs_total"))
-    finally:
-        secured.stop()
     sent = [request["Authorization"] for request in secured.requested]
     assert sent.count("Bearer hunter2") == 1
     assert "Bearer another" in sent

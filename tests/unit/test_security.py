@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 import socket
 import ssl
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import httpx
@@ -23,6 +21,7 @@ from counterflow.stack.kafka_users import USERS, grants, set_passwords
 from counterflow.stack.settings import StackSettings
 from tests.support.dds import Authority
 from tests.support.ports import free_ports
+from tests.support.web import serving
 
 
 @pytest.mark.parametrize(
@@ -163,26 +162,12 @@ def test_metrics_are_served_to_clients_with_a_certificate(
 
 
 def test_a_server_without_tls_is_reached_over_tls(tmp_path: Path) -> None:
-    class Echo(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
     authority = Authority(tmp_path / "authority")
     both = tmp_path / "server.pem"
     both.write_text(authority.key.read_text() + authority.certificate.read_text())
-    with ThreadingHTTPServer(("127.0.0.1", 0), Echo) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    with serving(lambda request: request.reply(200, request.body()), protocol="HTTP/1.1") as url:
         [port] = free_ports(1)
-        tls_relay.start("127.0.0.1", port, both, server.server_address[1])
+        tls_relay.start("127.0.0.1", port, both, int(url.rpartition(":")[2]))
         trusted = ssl.create_default_context(cafile=authority.authority)
         body = bytes(range(256)) * 40_000
         with httpx.Client(base_url=f"https://127.0.0.1:{port}", verify=trusted, trust_env=False) as client:
@@ -193,4 +178,3 @@ def test_a_server_without_tls_is_reached_over_tls(tmp_path: Path) -> None:
             httpx.post(f"http://127.0.0.1:{port}/", content=b"x", trust_env=False, timeout=5)
         with pytest.raises(httpx.ConnectError):
             httpx.post(f"https://127.0.0.1:{port}/", content=b"x", trust_env=False, timeout=5)
-        server.shutdown()
