@@ -13,9 +13,7 @@ import io
 import json
 import lzma
 import re
-import tarfile
 import tempfile
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,6 +26,7 @@ from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Record, Reject
 from docs.generators.formats import examples
 from tests.golden.cases import Case, golden
+from tests.support.packed import tarred, zipped
 
 EXPORTS = {
     "AIX, Linux": {
@@ -145,22 +144,6 @@ def _items(case: Case, dress: Callable[[bytes], bytes]) -> list[Record | Reject]
         return [item for item in items if isinstance(item, Record | Reject)]
 
 
-def _zip(content: bytes) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("input", content)
-    return out.getvalue()
-
-
-def _tar_gz(content: bytes) -> bytes:
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode="w:gz") as archive:
-        entry = tarfile.TarInfo("input")
-        entry.size = len(content)
-        archive.addfile(entry, io.BytesIO(content))
-    return out.getvalue()
-
-
 def _text(content: bytes) -> str:
     return content.decode("utf-8-sig").replace("\r\n", "\n")
 
@@ -215,11 +198,7 @@ def _xlsx(content: bytes) -> bytes:
         f'<Relationship Id="a" Type="{relations}/worksheet" Target="sheet.xml"/></Relationships>',
         "xl/sheet.xml": f'<worksheet xmlns="{main}"><sheetData>{rows}</sheetData></worksheet>',
     }
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, text in parts.items():
-            archive.writestr(name, text)
-    return out.getvalue()
+    return zipped(*parts.items())
 
 
 _ANY: dict[str, Callable[[bytes], bytes]] = {
@@ -228,8 +207,8 @@ _ANY: dict[str, Callable[[bytes], bytes]] = {
     "bzip2": bz2.compress,
     "xz": lzma.compress,
     "zstd": zstandard.compress,
-    "zip": _zip,
-    "tar.gz": _tar_gz,
+    "zip": lambda content: zipped(("input", content)),
+    "tar.gz": lambda content: tarred(("input", content), compression="gz"),
     "UTF-8 with mark": lambda content: _text(content).encode("utf-8-sig"),
     "UTF-16": lambda content: _text(content).encode("utf-16"),
     "UTF-16 without mark": lambda content: _text(content).encode("utf-16-le"),

@@ -10,7 +10,6 @@ import re
 import signal
 import subprocess
 import sys
-import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from datetime import date, timedelta
@@ -23,6 +22,7 @@ import pytest
 from counterflow.recordings import reading
 from tests.golden.cases import golden
 from tests.support.command_line import run, run_apart
+from tests.support.packed import zipped
 from tests.support.recordings import RECORDINGS
 from tests.support.terminal import on_terminal
 from tests.support.waiting import PATIENCE_S, until
@@ -196,10 +196,8 @@ def test_the_report_holds_the_findings_and_boards_of_what_was_recorded_and_count
 
 def test_an_archive_is_read_like_its_members_and_a_member_that_no_format_reads_is_named(tmp_path: Path) -> None:
     archive = tmp_path / "case.zip"
-    with zipfile.ZipFile(archive, "w") as written:
-        written.writestr("aix.nmon.gz", gzip.compress(AIX.read_bytes()))
-        written.writestr("linux/vm.nmon", LINUX.read_bytes())
-        written.writestr("notes.txt", "to do\n")
+    aix = ("aix.nmon.gz", gzip.compress(AIX.read_bytes()))
+    archive.write_bytes(zipped(aix, ("linux/vm.nmon", LINUX.read_bytes()), ("notes.txt", "to do\n")))
     done = counterflow("look", archive, "--json")
     assert (done.returncode, done.stdout) == (1, looked(AIX, LINUX, "--json"))
     assert f"{archive}!/notes.txt: not read, this is" in done.stderr

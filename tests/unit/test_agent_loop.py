@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import base64
-import collections
 import dataclasses
 import errno
 import gzip
 import random
-import tarfile
 import time
-import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from threading import Event
@@ -33,12 +30,13 @@ from counterflow.collectors.sources.polling.batch import Batch
 from counterflow.collectors.sources.wrapped import Content, contents
 from counterflow.schemas.definition import CHECKPOINTS
 from tests.golden.cases import golden
+from tests.support import agents
 from tests.support.ibmi_export import write
 from tests.support.memory_broker import KAFKA, Broker, Killed
+from tests.support.packed import tarred, zipped
 from tests.support.recordings import RECORDINGS
 
 NMON = (RECORDINGS / "linux_16n_plain.nmon").read_bytes()
-_ENVELOPE = ("agent_id", "seq", "collected_at", "run")
 
 
 @pytest.fixture
@@ -89,19 +87,10 @@ def assert_exactly_once(broker: Broker, *files: Path, system: str | None = "A", 
     `also` are the values of those that the failing format gives.
     """
     rows = broker.rows("agent")
-    assert [row["seq"] for row in rows] == list(range(1, len(rows) + 1))
-    plain: collections.Counter[frozenset[tuple[str, Any]]] = collections.Counter()
-    for file in files:
-        for item in read_file(file, ZoneInfo("UTC"), system):
-            if isinstance(item, Record):
-                plain[_canonical({**item.fields, "dataset": item.dataset})] += 1
-    ours = [row for row in rows if row["dataset"] not in ("quality", "deadletter") and row["source"] != "failing"]
+    failing = [Record("config", row) for row in rows if row["dataset"] == "config" and row["source"] == "failing"]
+    plain = (item for file in files for item in read_file(file, ZoneInfo("UTC"), system))
+    agents.assert_exactly_once(rows, [*failing, *plain])
     assert values(broker) == list(also)
-    assert collections.Counter(map(_canonical, ours)) == plain
-
-
-def _canonical(row: dict[str, Any]) -> frozenset[tuple[str, Any]]:
-    return frozenset((k, v) for k, v in row.items() if k not in _ENVELOPE)
 
 
 def reasons(broker: Broker) -> dict[str, str]:
@@ -171,9 +160,7 @@ def test_whichever_commit_fails_each_record_is_published_once(
     grows.write_bytes(short[:cut])
     renamed.write_bytes(short.replace(b"AAA,host,vm", b"AAA,host,vn"))
     bad.write_text("failing\nline 2\nno position\nFAIL\n")
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as out:
-        out.writestr("one.csv", table("one"))
-        out.writestr("two.nmon", short.replace(b"AAA,host,vm", b"AAA,host,vo"))
+    packed.write_bytes(zipped(("one.csv", table("one")), ("two.nmon", short.replace(b"AAA,host,vm", b"AAA,host,vo"))))
     if fault == "lost":
         broker.lose = lambda count: count == number
     else:
@@ -307,11 +294,9 @@ def test_unpacking_lasts_longer_than_a_transaction_may_stay_open(
 
     monkeypatch.setattr(agent_files, "contents", slow)
     chance = random.Random(7)
-    names = {name: table(name, run=lambda _: chance.randbytes(20_000).hex()) for name in "bcd"}
+    members = [(f"{name}.csv", table(name, run=lambda _: chance.randbytes(20_000).hex())) for name in "bcd"]
     (folder / "a.nmon").write_bytes(NMON)
-    with zipfile.ZipFile(folder / "packed.zip", "w", zipfile.ZIP_DEFLATED) as out:
-        for name, text in names.items():
-            out.writestr(f"{name}.csv", text)
+    (folder / "packed.zip").write_bytes(zipped(*members))
     assert (folder / "packed.zip").stat().st_size > 300_000, "a large one"
     agent = Agent(folder)
     agent.round()
@@ -383,8 +368,7 @@ def test_a_file_that_is_named_twice_or_has_links_is_published_once(broker: Broke
 def test_problems_end_with_their_cause_and_a_second_one_is_reported_again(broker: Broker, folder: Path) -> None:
     loop, junk, packed = (folder / name for name in ("loop.nmon", "junk.nmon", "packed.zip"))
     junk.write_text("not a recording")
-    with zipfile.ZipFile(packed, "w") as out:
-        out.writestr("member.txt", "not a recording either")
+    packed.write_bytes(zipped(("member.txt", "not a recording either")))
     (folder / "good.nmon").write_bytes(NMON)
     loop.symlink_to(loop.name)
     agent = Agent(folder, follow=True)
@@ -499,10 +483,8 @@ def test_a_packed_file_is_published_member_by_member_and_goes_on_where_it_was_st
     for number, member in enumerate(members):
         member.write_bytes(NMON.replace(b"AAA,host,vm", b"AAA,host,v%d" % number))
     archive = folder / "month.zip"
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as out:
-        out.writestr("a/one.nmon", members[0].read_bytes())
-        out.writestr("two.nmon.gz", gzip.compress(members[1].read_bytes()))
-        out.write(members[2], "three.nmon")
+    one, two, three = (member.read_bytes() for member in members)
+    archive.write_bytes(zipped(("a/one.nmon", one), ("two.nmon.gz", gzip.compress(two)), ("three.nmon", three)))
     with pytest.raises(Stopped):
         publish(archive, system=None, stop=Later())
     sizes = {Path(kept.path).name: kept.size for kept in broker.committed("agent").files.values()}
@@ -514,12 +496,11 @@ def test_a_packed_file_is_published_member_by_member_and_goes_on_where_it_was_st
 
 
 def test_a_file_that_yielded_nothing_is_read_again_and_a_path_without_a_file_leaves_no_row(
-    broker: Broker, folder: Path, tmp_path: Path
+    broker: Broker, folder: Path
 ) -> None:
     """The first two attempts name no order of dates, the third does."""
     packed, missing = folder / "screens.tar", folder / "typo.nmon"
-    with tarfile.open(packed, "w") as out:
-        out.add(golden("wrkdsksts/date_in_two_readings").written(tmp_path), "screen.txt")
+    packed.write_bytes(tarred(("screen.txt", golden("wrkdsksts/date_in_two_readings").input)))
     for _ in range(2):
         assert publish(packed).failures.keys() == {f"{packed}!/screen.txt"}
     done = publish(packed, date_order="dmy")

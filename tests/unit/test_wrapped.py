@@ -7,7 +7,6 @@ import gzip
 import io
 import lzma
 import tarfile
-import zipfile
 from collections.abc import Callable
 from datetime import UTC
 from pathlib import Path
@@ -20,27 +19,10 @@ from counterflow.collectors.records import Item, Position, Reason, Record, Rejec
 from counterflow.collectors.sources import wrapped
 from counterflow.collectors.sources.wrapped import wrapping
 from tests.golden.cases import golden
+from tests.support.packed import tarred, zipped
 
 PLAIN = golden("nmon/defect_file_twice").input
 COLLECTION = golden("ibmi_tables/jobs_joined").files
-
-
-def tar(*files: tuple[str, bytes]) -> bytes:
-    out = io.BytesIO()
-    with tarfile.open(fileobj=out, mode="w") as archive:
-        for name, content in files:
-            entry = tarfile.TarInfo(name)
-            entry.size = len(content)
-            archive.addfile(entry, io.BytesIO(content))
-    return out.getvalue()
-
-
-def zipped(*files: tuple[str, bytes]) -> bytes:
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files:
-            archive.writestr(name, content)
-    return out.getvalue()
 
 
 WRAPPED: dict[str, Callable[[bytes], bytes]] = {
@@ -49,7 +31,7 @@ WRAPPED: dict[str, Callable[[bytes], bytes]] = {
     "xz": lzma.compress,
     "zstd": zstandard.compress,
     "zip": lambda content: zipped(("a.nmon", content)),
-    "tar": lambda content: tar(("a.nmon", content)),
+    "tar": lambda content: tarred(("a.nmon", content)),
 }
 DRESSED = WRAPPED | {"utf-16": lambda content: content.decode().encode("utf-16")}
 """The dresses in which a file may come; text in UTF-16 holds no archive."""
@@ -121,7 +103,7 @@ def test_the_end_of_a_compressed_archive_is_reported_once_and_where_it_is(tmp_pa
         named = ((name.removeprefix(str(file)), item) for name, item in rejects if "copy it again" in item.detail)
         return [(name, item.detail.partition(" is ")[0]) for name, item in named]
 
-    archive = tar(("a.nmon", PLAIN), ("b.nmon", PLAIN))
+    archive = tarred(("a.nmon", PLAIN), ("b.nmon", PLAIN))
     second = archive.rindex(PLAIN)
     assert faults(gzip.compress(archive)[:-8]) == [("", "the gzip file")]  # both members are whole
     stored = gzip.compress(archive, 0)  # a cut is where it is in the archive, but for the header of 15 bytes
@@ -169,13 +151,13 @@ def test_nesting_and_number_of_files_are_bounded(tmp_path: Path, monkeypatch: py
 
 def test_files_of_one_name_get_names_of_their_own(tmp_path: Path) -> None:
     file = tmp_path / "a.tar"
-    file.write_bytes(tar(("a.nmon", PLAIN), ("a.nmon", PLAIN)))
+    file.write_bytes(tarred(("a.nmon", PLAIN), ("a.nmon", PLAIN)))
     assert [found.name for found in read_each(file, UTC)] == [f"{file}!/a.nmon", f"{file}!/a.nmon#2"]
 
 
 def test_members_are_files_of_their_own_and_what_no_format_reads_is_reported(tmp_path: Path) -> None:
     file = tmp_path / "a.zip"
-    inner = gzip.compress(tar(("b.nmon", PLAIN)))
+    inner = gzip.compress(tarred(("b.nmon", PLAIN)))
     file.write_bytes(zipped(("x/a.nmon", PLAIN), ("x/.hidden", b"?"), ("README", b"hello\n"), ("in.tgz", inner)))
     found = {name: list(found) for name, _, found in read_each(file, UTC)}
     assert list(found) == [f"{file}!/x/a.nmon", f"{file}!/README", f"{file}!/in.tgz!/b.nmon"]
@@ -218,7 +200,7 @@ def test_tables_beside_each_other_are_found_in_the_same_dress(tmp_path: Path, dr
         found = list(read_file(tmp_path / "QAPMJOBMI.csv.gz", UTC, "SYSA"))
     else:
         packed = [(f"x/{name}", content) for name, content in files.items()]
-        content = zipped(*packed) if dress == "zip" else gzip.compress(tar(*packed))
+        content = zipped(*packed) if dress == "zip" else gzip.compress(tarred(*packed))
         (tmp_path / "all").write_bytes(content)
         each = {name: list(singly(items)) for name, _, items in read_each(tmp_path / "all", UTC, "SYSA")}
         found = each[f"{tmp_path}/all!/x/QAPMJOBMI.csv"]
