@@ -1,4 +1,4 @@
-"""A DDS that is queried over HTTP: configuration, trust, passwords, losses, and each interval once."""
+"""A DDS that is queried over HTTP: trust, passwords, losses, and each interval once."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from counterflow.collectors.agent.config import Config, SpoolFolder, check
+from counterflow.collectors.agent.config import SpoolFolder
 from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.sources.http.reports import Dds as Session
 from counterflow.collectors.sources.http.reports import Report
@@ -18,36 +18,6 @@ from counterflow.collectors.sources.polling.session import ErrorKind, SessionErr
 from tests.support.dds import PASSWORD, USER, Authority, Dds
 from tests.support.memory_broker import Broker, running_agent
 from tests.support.waiting import until
-
-WRONG = """\
-agent_id: a
-kafka: {bootstrap: b}
-sources:
-  - kind: http
-    name: sys1
-    connection:
-      url: https://FLOW:hunter2@dds:8803
-      user: FLOW
-      pasword: hunter2
-    reports: [SYSINFO, PROCUS, SYSINFO]
-    interval_s: 0
-  - kind: http
-    name: sys2
-    system: SYS2
-    connection: {url: http://dds:8803, user: FLOW, password: {env: P}}
-  - kind: http
-    name: sys3
-    system: SYS3
-    connection: {url: dds, password: hunter2}
-  - kind: http
-    name: sys4
-    system: SYS4
-    connection: {url: https://dds, user: FLOW}
-    zone: Mars
-  - kind: htp
-    name: sys5
-"""
-
 
 OpenSession = Callable[..., Session]
 
@@ -114,34 +84,6 @@ def rows(broker: Broker, dataset: str) -> list[dict[str, Any]]:
 def shares(broker: Broker) -> list[tuple[str, float]]:
     """Return the end of each interval and the share of the general purpose processors, which differs in each."""
     return [(row["ts"][11:16], row["busy_pct"]) for row in rows(broker, "system_cpu") if row["engine_type"] == "gcp"]
-
-
-# Configuration
-
-
-def test_every_mistake_is_named_with_its_line_and_no_secret_is_shown() -> None:
-    found = check(WRONG)
-    assert not isinstance(found, Config)
-    mistakes = {(m.line, m.where): m.what for m in sorted(found)}
-    assert list(mistakes) == [
-        (4, "sources[0].system"),
-        (7, "sources[0].connection.url"),
-        (9, "sources[0].connection.pasword"),
-        (10, "sources[0].reports[1]"),
-        (10, "sources[0].reports[2]"),
-        (11, "sources[0].interval_s"),
-        (15, "sources[1].connection.url"),
-        (19, "sources[2].connection.password"),
-        (19, "sources[2].connection.url"),
-        (23, "sources[3].connection.user"),
-        (24, "sources[3].zone"),
-        (25, "sources[4].kind"),
-    ]
-    assert "did you mean `password`?" in mistakes[9, "sources[0].connection.pasword"]
-    assert "known are SYSINFO, PROCU, PCIE" in mistakes[10, "sources[0].reports[1]"]
-    assert "use https:" in mistakes[15, "sources[1].connection.url"]
-    assert mistakes[23, "sources[3].connection.user"] == "needs `password` beside it"
-    assert "hunter2" not in str(mistakes)
 
 
 # The connection

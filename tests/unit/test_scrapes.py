@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 
-from counterflow.collectors.agent.config import Config, check
 from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.formats.openmetrics.exporters import exporters
 from counterflow.schemas.mapping import mappings
@@ -225,37 +224,3 @@ def test_the_mapping_names_every_metric_that_an_exporter_fills_a_column_with() -
             filled |= dict.fromkeys(rows.shares.columns, rows.shares.metric) if rows.shares else {}
             for column, metric in filled.items():
                 assert str(metric) in mapping[dataset][column], (exporter.exporter, column)
-
-
-WRONG = """\
-agent_id: a
-kafka: {bootstrap: b}
-sources:
-  - kind: openmetrics
-    name: node
-    system: S
-    connection: {url: "http://h:9100/metrics", token: {env: T}}
-  - kind: openmetrics
-    name: slow
-    system: S
-    connection: {url: "http://h:9100/metrics?x=1", key: k.pem}
-    interval_s: 0.1
-  - kind: openmetrics
-    name: late
-    system: S
-    connection: {url: "http://h:9100/metrics"}
-    timeout_s: 20
-"""
-
-
-def test_every_mistake_is_named_with_its_line() -> None:
-    found = check(WRONG)
-    assert not isinstance(found, Config)
-    mistakes = {(m.line, m.where): m.what for m in sorted(found)}
-    assert list(mistakes) == [
-        (7, "sources[0].connection.url"),
-        (11, "sources[1].connection.url"),
-        (12, "sources[1].interval_s"),
-        (17, "sources[2].timeout_s"),
-    ]
-    assert "use https:" in mistakes[7, "sources[0].connection.url"]

@@ -38,32 +38,6 @@ from tests.support.waiting import until
 from tests.support.web import served
 
 CONFIG = configured("db2_mirror")
-WRONG = """\
-agent_id: a
-kafka: {bootstrap: b}
-sources:
-  - kind: sql
-    name: prod
-    connection:
-      driver: odcb
-      host: "prod01;PWD=hunter2"
-      user: FLOW
-      password: hunter2
-      pasword: hunter2
-      properties: {PWD: hunter2, SSL: 1}
-    packs: [db2_miror, disks]
-    intervals: {disks: 5, disk: 5}
-    library: 'QPFRDATA"; DROP'
-    columns: {logical_reads_for_updates: JBX}
-    pathes: [x]
-  - kind: sgl
-    name: b
-  - kind: sql
-    name: c
-    system: C
-    connection: {driver: odbc, host: c, port: 1, user: u, password: {env: P}}
-    packs: [./mine.yaml, ./other.yaml]
-"""
 
 
 @pytest.fixture
@@ -95,38 +69,6 @@ def looked(system: System, times: int = 2) -> list[Batch]:
 
 
 # Configuration
-
-
-def test_every_mistake_of_a_system_is_named_with_its_line_and_no_secret_is_shown(tmp_path: Path) -> None:
-    (tmp_path / "mine.yaml").write_text(
-        "{pack: mine, text: t, interval_s: 1, queries: [{table: NRG_INFO, sql: [DELETE FROM NRG_INFO]}]}"
-    )
-    (tmp_path / "other.yaml").write_text(
-        "{pack: other, text: t, interval_s: 1, queries: [{table: NOT_KNOWN, sql: [SELECT 1 FROM X]}]}"
-    )
-    found = check(WRONG, tmp_path)
-    assert not isinstance(found, Config)
-    mistakes = {(m.line, m.where): m.what for m in sorted(found)}
-    assert list(mistakes) == [
-        (4, "sources[0].system"),
-        (7, "sources[0].connection.driver"),
-        (8, "sources[0].connection.host"),
-        (10, "sources[0].connection.password"),
-        (11, "sources[0].connection.pasword"),
-        (12, "sources[0].connection.properties.PWD"),
-        (13, "sources[0].packs[0]"),
-        (15, "sources[0].library"),
-        (16, "sources[0].columns.logical_reads_for_updates"),
-        (17, "sources[0].pathes"),
-        (18, "sources[1].kind"),
-        (23, "sources[2].connection.port"),
-        (24, "sources[2].packs[0]"),
-        (24, "sources[2].packs[1]"),
-    ]
-    assert "did you mean `db2_mirror`?" in mistakes[13, "sources[0].packs[0]"]
-    assert "without a semicolon" in mistakes[24, "sources[2].packs[0]"]
-    assert "NOT_KNOWN is not described" in mistakes[24, "sources[2].packs[1]"]
-    assert "hunter2" not in str(mistakes)
 
 
 def test_intervals_belong_to_a_pack_or_table_and_a_table_is_queried_once(tmp_path: Path) -> None:
