@@ -20,7 +20,6 @@ from counterflow.simulate import START, cases
 from counterflow.stack.settings import StackSettings
 from tests.support.board_check import check
 from tests.support.browser import browser
-from tests.support.metrics import published
 from tests.support.ports import is_free
 
 Demo = subprocess.CompletedProcess[str]
@@ -83,7 +82,7 @@ def test_the_demo_answers_questions(demo: Demo) -> None:
 def test_no_panel_is_empty(stack: StackSettings, reader: ClickHouse) -> None:
     with stack.clickhouse("lander") as lander:
         refresh(lander)  # the sums by hour, which a lander computes half a minute after rows landed
-    findings = check(reader, published())
+    findings = check(reader)
     assert [(found.name, found.problems) for found in findings if found.state != "ok"] == []
     assert sum(found.thing == "panel" for found in findings) > 80
 

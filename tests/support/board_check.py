@@ -3,8 +3,10 @@
 `python -m tests.support.board_check` checks those of the running stack, and prints a JSON line for each that is not ok.
 
 A query runs over the last six hours that have data, with one system, with all, and with every value of a list; and over
-thirty days with all. Where no run returns rows, the query runs over all data. A part must publish each metric that an
-alert or panel of Prometheus reads. Awkward names and a time without data: tests/integration/test_chart_input.py.
+thirty days with all. Where no run returns rows, the query runs over all data.
+
+Awkward names and a time without data: tests/integration/test_chart_input.py. Metrics of Prometheus:
+tests/unit/test_alerts.py and test_dashboards.py.
 """
 
 from __future__ import annotations
@@ -27,7 +29,6 @@ from counterflow.dashboards.annotations import drawn_over
 from counterflow.dashboards.definition import (
     boards,
     charts,
-    prometheus_charts,
     tables_of,
     variable_of,
     variables,
@@ -38,7 +39,6 @@ from counterflow.dashboards.macros import All, Range, bucket_s, expand
 from counterflow.dashboards.server import fetch
 from counterflow.dashboards.shapes import points
 from counterflow.dashboards.statement import statement
-from tests.support.metrics import published
 from tests.support.shapes import legend, problems
 
 SHORT, LONG = timedelta(hours=6), timedelta(days=30)
@@ -89,20 +89,17 @@ class _CheckedQuery(NamedTuple):
     over_time: bool = False
 
 
-def check(client: ClickHouse, published: Collection[str], workers: int = 4) -> list[CheckFinding]:
-    """Return the findings of every panel, variable, annotation and alert.
-
-    `published` are the names of the metrics that agent, lander and exporter publish.
+def check(client: ClickHouse) -> list[CheckFinding]:
+    """Return the findings of every panel, variable, annotation and alert whose SQL it runs.
 
     Raises
     ------
     httpx.TransportError : the server does not answer.
     """
-    found = [*_rules(published), *prometheus_panels(published)]
     to_judge = list(chain(_panels(), _variables(), _annotations(), _alerts()))
     server = _Server(client)
-    with ThreadPoolExecutor(workers) as pool:
-        return [*found, *pool.map(server.judge, to_judge)]
+    with ThreadPoolExecutor(4) as pool:
+        return list(pool.map(server.judge, to_judge))
 
 
 def _boards_of(names: Collection[str]) -> dict[str, tuple[str, ...]]:
@@ -161,21 +158,6 @@ def _alerts() -> Iterator[_CheckedQuery]:
             yield _CheckedQuery(
                 CheckFinding((), "alert", rule["uid"], "ok"), sql, _count, _condition, rows_expected=False
             )
-
-
-def _rules(published: Collection[str]) -> Iterator[CheckFinding]:
-    """Yield the finding of each alert of Prometheus."""
-    for rule, unknown in alerting.unpublished(published).items():
-        wrong = tuple(f"no part publishes `{name}`: it never fires" for name in unknown)
-        yield CheckFinding((), "alert", rule, "error" if wrong else "ok", problems=wrong)
-
-
-def prometheus_panels(published: Collection[str]) -> Iterator[CheckFinding]:
-    """Yield the finding of each panel that queries Prometheus; `published` are the metrics that parts publish."""
-    for name, uids in _boards_of(prometheus_charts()).items():
-        unknown = sorted(prometheus_charts()[name].metrics - {*published})
-        wrong = tuple(f"no part publishes `{metric}`: nothing is drawn" for metric in unknown)
-        yield CheckFinding(uids, "panel", name, "error" if wrong else "ok", problems=wrong)
 
 
 def _condition(result: Result) -> Iterator[str]:
@@ -336,7 +318,7 @@ def _refusal(error: ClickHouseError) -> str:
 def main() -> int:
     """Print what is wrong or empty on the stack; return 1 where anything is wrong."""
     with reader() as client:
-        found = [one for one in check(client, published()) if one.state != "ok"]
+        found = [one for one in check(client) if one.state != "ok"]
     for one in found:
         print(orjson.dumps(one._asdict()).decode())
     return int(any(one.state == "error" for one in found))
