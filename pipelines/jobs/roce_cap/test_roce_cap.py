@@ -408,11 +408,6 @@ def test_a_count_is_a_whole_number(value: str) -> None:
         with_settings(RULE.parameters(), {"raise_after": value})
 
 
-def test_an_unknown_parameter_is_named_with_the_near_ones() -> None:
-    with pytest.raises(ValueError, match=r"no parameter `drop`.*drop_ratio"):
-        with_settings(RULE.parameters(), {"drop": "0.8"})
-
-
 # --- whatever the counters --------------------------------------------------------------------------------------------
 
 
