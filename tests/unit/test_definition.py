@@ -1,4 +1,4 @@
-"""Dataset definitions: a mistake is refused, and all mistakes of a file are named at once."""
+"""Definitions of datasets and jobs: a mistake is refused, and what is generated of them refuses wrong records."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from pydantic import ValidationError
 
 from counterflow.pipelines.jobs import Job, all_jobs
 from counterflow.schemas.definition import Column, Dataset, datasets
+from counterflow.schemas.json_schema import json_schema, validator
 from counterflow.schemas.mapping import counters_by_source, mappings
 
-DISK: dict[str, Any] = {
+TAPE: dict[str, Any] = {
     "dataset": "tape",
     "row": "One tape drive.",
     "role": "counter",
@@ -33,11 +34,11 @@ DISK: dict[str, Any] = {
 
 
 def with_changes(**changes: Any) -> dict[str, Any]:
-    return {**copy.deepcopy(DISK), **changes}
+    return {**copy.deepcopy(TAPE), **changes}
 
 
 def test_a_definition_names_its_topic_and_puts_the_envelope_first() -> None:
-    tape = Dataset.model_validate(DISK)
+    tape = Dataset.model_validate(TAPE)
     assert tape.topic == "counterflow.tape.v2"
     assert list(tape.all_columns)[:3] == ["ts", "interval_s", "system"]
     assert list(tape.all_columns)[-2:] == ["drive", "mounts"]
@@ -93,7 +94,83 @@ def test_something_fills_each_column() -> None:
 def test_a_job_inserts_every_column_that_is_never_null(job: Job) -> None:
     inserts = re.findall(r"INSERT INTO `?(\w+)`?\s*\(([^()]*)\)", " ".join(job.statements))
     assert {name for name, _ in inserts} == job.writes
-    for name, columns in inserts:
-        named = {column.strip().strip("`") for column in columns.split(",")}
+    for name, listed in inserts:
+        named = {column.strip().strip("`") for column in listed.split(",")}
         never_null = {n for n, column in datasets()[name].all_columns.items() if column.null_when is None}
         assert never_null <= named <= datasets()[name].all_columns.keys(), name
+
+
+ROW: dict[str, Any] = {
+    "ts": "2026-11-20T10:00:00Z",
+    "interval_s": 15,
+    "system": "lpar1",
+    "source": "nmon",
+    "agent_id": "a",
+    "seq": 1,
+    "collected_at": "2026-11-20T10:00:01.250Z",
+    "disk": "hdisk0",
+    "device_type": "disk",
+    "leaf": True,
+    "busy_pct": 12.5,
+}
+DISK = validator(datasets()["disk"])
+
+
+@pytest.mark.parametrize(
+    "change", [{}, {"busy_pct": 12}, {"seq": 2**63 - 1}, {"ts": "2026-11-20T10:00:00.123Z"}, {"run": "baseline"}]
+)
+def test_a_valid_record_is_accepted(change: dict[str, Any]) -> None:
+    DISK.validate({**ROW, **change})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"ts": None},
+        {"ts": 1763632800},
+        {"ts": 1763632800123},
+        {"ts": "1763632800.5"},
+        {"ts": "2026-11-20 10:00:00"},
+        {"ts": "2026-11-20T10:00:00+02:00"},
+        {"ts": "2026-11-20T10:00:00.123456Z"},
+        {"ts": "2026-02-30T10:00:00Z"},
+        {"ts": "1999-12-31T23:59:59Z"},
+        {"busy_pct": float("nan")},
+        {"busy_pct": float("inf")},
+        {"busy_pct": "12"},
+        {"busy_pct": True},
+        {"busy_pct": None},
+        {"seq": -1},
+        {"seq": 1.5},
+        {"seq": 2**63},
+        {"leaf": 1},
+        {"device_type": "tape"},
+        {"disk": 0},
+        {"bussy_pct": 1},
+    ],
+)
+def test_what_clickhouse_would_read_wrongly_is_refused(change: dict[str, Any]) -> None:
+    assert not DISK.is_valid({**ROW, **change})
+
+
+@pytest.mark.parametrize("missing", ["ts", "system", "seq", "agent_id", "collected_at", "disk", "leaf"])
+def test_what_is_never_null_is_required(missing: str) -> None:
+    assert not DISK.is_valid({name: value for name, value in ROW.items() if name != missing})
+
+
+@pytest.mark.parametrize("name", datasets())
+def test_every_dataset_has_a_valid_closed_schema(name: str) -> None:
+    schema = json_schema(datasets()[name])
+    validator(datasets()[name])
+    assert schema["additionalProperties"] is False
+    assert "ts" in schema["required"]
+
+
+def test_a_job_names_every_dataset_and_column_that_it_states() -> None:
+    for name, job in all_jobs().items():
+        statements = " ".join(job.statements)
+        assert [dataset for dataset in (*job.reads, *job.writes) if not re.search(rf"\b{dataset}\b", statements)] == []
+        for dataset, read in job.reads.items():
+            text = f"{statements} {read.rows} {read.where}"
+            unused = [column for column in read.columns if not re.search(rf"\b{column}\b", text)]
+            assert unused in ([], ["job"]), (name, dataset, unused)  # part of the key

@@ -1,4 +1,4 @@
-"""The pages: their links, the code in them, and the output that they show."""
+"""The pages: their links, the code in them, the output that they show, and that what they name exists."""
 
 from __future__ import annotations
 
@@ -14,11 +14,15 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+from counterflow.analysis.checks import checks, trend
+from counterflow.analysis.findings import FOLDER
 from counterflow.analysis.queries import queries
 from counterflow.cli import cli
 from counterflow.collectors.agent.config import Config
-from counterflow.dashboards.definition import Chart, looks
+from counterflow.collectors.records import Reason
+from counterflow.dashboards.definition import Chart, boards, looks
 from counterflow.schemas.definition import datasets
+from counterflow.simulate import cases
 from docs.generators.formats import readme
 from docs.generators.hooks import linked
 from tests.support.legible import chart_problems
@@ -141,3 +145,28 @@ def test_the_page_of_guarantees_names_tests_that_exist() -> None:
         written = "".join(path.read_text(encoding="utf-8") for path in (REPOSITORY / "tests").rglob(file))
         for test in re.findall(r"test_\w+", tests):
             assert f"def {test}(" in written, f"{file} has no {test}"
+
+
+EXISTING = {
+    "board": {board.removeprefix("cf-").replace("-", "_") for board in boards()},
+    "case": {*cases()},
+    "check": {*checks(), trend.NAME},
+    "dataset": {*datasets()},
+    "finding": {path.stem for path in FOLDER.glob("*.sql")},
+    "question": {*queries()},
+}
+
+
+def test_what_the_page_names_exists_and_every_check_of_a_document_stands_on_it() -> None:
+    page = (REPOSITORY / "docs/sources.md").read_text(encoding="utf-8")
+    lists = re.findall(rf"\b({'|'.join(EXISTING)}) (`[\w-]+`(?:, `[\w-]+`)*)", page, re.IGNORECASE)
+    named = {(kind.lower(), name) for kind, names in lists for name in re.findall(r"`([\w-]+)`", names)}
+    assert {(kind, name) for kind, name in named if name not in EXISTING[kind]} == set()
+    of_documents = {name for name, check in checks().items() if not check.source.startswith("the site's own")}
+    assert {("check", name) for name in of_documents} <= named
+
+
+def test_every_reason_is_explained_and_no_other() -> None:
+    page = (REPOSITORY / "docs/data-quality.md").read_text(encoding="utf-8")
+    explained = re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
+    assert explained == [reason.value for reason in Reason]

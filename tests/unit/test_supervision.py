@@ -12,16 +12,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import psutil
 import pytest
-from prometheus_client import CollectorRegistry, Counter
 
-from counterflow.base import health
 from counterflow.stack import supervision
 from counterflow.stack.part import Part, scratch
 from counterflow.stack.settings import StackSettings
-from tests.support.ports import free_ports
 from tests.support.waiting import until
 
 
@@ -155,21 +151,6 @@ def test_a_supervisor_that_is_ending_does_not_keep_the_stack_from_stopping(super
     supervision.shutdown(supervised)
     supervision.sweep(supervised, patience_s=1)
     assert not supervision.processes(supervised)
-
-
-def test_health_reports_what_is_wrong() -> None:
-    [port], registry, wrong = free_ports(1), CollectorRegistry(), list[str]()
-    Counter("things", "Things.", registry=registry).inc()
-    health.serve(port, registry, lambda: wrong)
-
-    def get(path: str) -> tuple[int, str]:
-        answer = httpx.get(f"http://127.0.0.1:{port}{path}", trust_env=False)
-        return answer.status_code, answer.text
-
-    assert get("/healthz") == get("/health") == (200, "ok\n")
-    assert "things_total 1.0" in get("/metrics")[1]
-    wrong += ["the other thing", "one thing"]
-    assert get("/healthz") == (503, "one thing\nthe other thing\n")
 
 
 def test_a_home_of_a_long_name_has_its_socket_elsewhere() -> None:

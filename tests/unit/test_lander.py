@@ -1,4 +1,4 @@
-"""The lander's loop, against the broker that librdkafka brings along for tests: inserts fail, and memory is full."""
+"""The lander's loop, against the broker of librdkafka, and landing that stands still."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from counterflow.base.kafka import Kafka
 from counterflow.pipelines.landing import lander as landing
 from counterflow.pipelines.landing.batch import Limits
 from counterflow.pipelines.landing.lander import Lander
+from counterflow.pipelines.landing.progress import END_S, PROBLEM_S, Stillness
 from counterflow.pipelines.landing.writer import Writer
 from counterflow.schemas.definition import datasets
 from tests.property.test_landing import Server, a_frame
@@ -53,3 +54,29 @@ def test_every_row_lands_or_is_a_dead_letter_through_failures_with_memory_full()
     assert {row["seq"] for row in server.tables["disk"].values()} == good
     assert len(server.tables["deadletter"]) == sum(map(sum, poison)) > 0
     assert lander.problems() == []
+
+
+ONE, OTHER = ("counterflow.disk.v2", 0), ("counterflow.disk.v2", 1)
+
+
+def test_a_partition_that_waits_at_one_offset_stands_still() -> None:
+    stillness = Stillness()
+    assert stillness.longest_s == 0
+    for second in range(END_S + 2):
+        stillness.look({ONE: 7, OTHER: second})  # the other lands
+        assert stillness.longest_s == second
+    assert PROBLEM_S < END_S < stillness.longest_s
+
+
+def test_what_lands_or_has_a_known_cause_to_wait_does_not_stand_still() -> None:
+    stillness = Stillness()
+    for _ in range(3):
+        stillness.look({ONE: 7, OTHER: 7})
+    stillness.look({ONE: 8, OTHER: 7})
+    assert stillness.longest_s == 3
+    stillness.look({ONE: 8})  # the other has no message left, or waits for ClickHouse
+    assert stillness.longest_s == 1
+    stillness.look({ONE: 9, OTHER: 7})  # and waits from now on
+    assert stillness.longest_s == 0
+    stillness.look({ONE: 10, OTHER: 7})
+    assert stillness.longest_s == 1

@@ -1,4 +1,4 @@
-"""Local times as recorders write them: clocks of 12 hours, and months in other languages."""
+"""What formats share: device numbers of sadf, stamps of recorders, and running counts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,42 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from counterflow.collectors.formats.nmon.headers import local_time
+from counterflow.collectors.text.device_names import numbered
+from counterflow.collectors.text.running_counts import beside
 from counterflow.collectors.text.stamps import SnapshotInterval, interval
+
+ONE, TWO = (10.0, 2000.0), (30.0, 500.0)
+
+
+def leaves(totals: dict[str, tuple[float, ...]]) -> list[str]:
+    return [name for name, device in numbered(totals).devices.items() if device.leaf]
+
+
+@pytest.mark.parametrize(
+    ("totals", "disks"),
+    [
+        ({"dev8-0": ONE, "dev8-2": ONE, "dev8-16": TWO, "dev8-17": TWO}, ["dev8-0", "dev8-16"]),
+        ({"dev65-0": ONE, "dev65-1": ONE, "dev135-240": TWO}, ["dev65-0", "dev135-240"]),
+        ({"dev8-1": ONE}, ["dev8-1"]),  # its disk is not listed
+        ({"dev8-0": ONE, "dev253-0": ONE, "dev253-1": (0.0, 0.0)}, ["dev8-0"]),  # a volume
+        ({"dev252-0": ONE, "dev252-1": ONE, "dev252-16": TWO}, ["dev252-0", "dev252-16"]),  # vda, vda1, vdb
+        ({"dev252-0": ONE, "dev253-0": (9.0, 1900.0), "dev253-1": (1.0, 99.0)}, ["dev252-0"]),  # vda and its volumes
+        ({"dev11-0": (0.0, 0.0), "dev252-0": ONE, "dev252-1": ONE}, ["dev11-0", "dev252-0"]),  # a drive for CDs
+        ({"dev259-0": ONE, "dev259-1": (4.0, 500.0), "dev259-2": (6.0, 1500.0)}, ["dev259-0"]),
+        ({"dev259-0": ONE, "dev259-1": TWO}, ["dev259-0", "dev259-1"]),
+        ({"dev259-0": ONE, "dev259-1": TWO, "dev259-2": ONE, "dev259-3": TWO}, ["dev259-0", "dev259-1"]),
+        ({"dev259-0": ONE, "dev259-1": ONE, "dev253-0": ONE}, ["dev259-0"]),
+        ({"dev8-0": ONE, "dev9-0": ONE, "dev7-0": TWO, "dev1-0": TWO}, ["dev8-0"]),
+        ({"dev94-0": ONE, "dev94-1": ONE, "dev94-4": TWO}, ["dev94-0", "dev94-4"]),
+    ],
+)
+def test_each_transfer_counts_once(totals: dict[str, tuple[float, ...]], disks: list[str]) -> None:
+    assert leaves(totals) == disks
+
+
+def test_what_only_the_figures_show_is_named() -> None:
+    assert numbered({"dev8-0": ONE, "dev8-1": ONE}).inferred == ()
+    assert numbered({"dev8-0": ONE, "dev253-0": ONE}).inferred == ("dev253-0",)
 
 
 @pytest.mark.parametrize(
@@ -57,3 +92,10 @@ def test_an_hour_is_told_from_a_drift_at_any_interval(nominal: float) -> None:
     moved = interval(before, before + timedelta(seconds=nominal + 3601), 1, nominal)
     assert moved.seconds == nominal
     assert "moved by an hour" in str(moved.note)
+
+
+def test_the_interval_is_that_between_the_times_that_both_records_carry() -> None:
+    first, second = (datetime(2026, 3, 2, 8, 0, s, us, tzinfo=UTC) for s, us in ((0, 999_900), (15, 1_100)))
+    found = beside(beside(None, first, {"out_bytes": 1.0}).sample, second, {"out_bytes": 2.0})
+    assert found.fields == {"interval_s": 14.002, "prev_ts": "2026-03-02T08:00:00.999Z", "prev_out_bytes": 1.0}
+    assert found.sample["ts"] == "2026-03-02T08:00:15.001Z"
