@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import UTC
-from typing import Any, BinaryIO
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from counterflow.collectors.formats import formats
-from counterflow.collectors.plausible import Plausible
-from counterflow.collectors.records import Context, Item, Position, Record, Reject, singly
+from counterflow.collectors.records import Record
 from counterflow.schemas.definition import Column, datasets
 from tests.golden.cases import Case, Row, cases
+from tests.unit.test_plausible import judged
 
 FIGURE = re.compile(rb"(?<![\w.:/+&-])(?<!FOR )(?:(?<!\d,)|(?!\d+\s))\d+(?:\.\d+)?(?![\w:/=-])(?!\.\d)")
 """Digits that no letter, date or label continues, and no decimals behind a comma."""
@@ -134,21 +132,6 @@ def bounded(name: str) -> dict[tuple[str, str], Row]:
     return found
 
 
-class Given:
-    """A format that yields one record."""
-
-    name = "given"
-
-    def __init__(self, record: Record) -> None:
-        self.record = record
-
-    def recognises(self, head: bytes) -> bool:
-        return False
-
-    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        yield self.record
-
-
 @pytest.mark.parametrize("name", formats())
 def test_each_figure_with_a_bound_is_refused_beyond_it(name: str) -> None:
     for (dataset, column), row in bounded(name).items():
@@ -159,10 +142,9 @@ def test_each_figure_with_a_bound_is_refused_beyond_it(name: str) -> None:
             if all(row["fields"].get(factor) for factor in limit.per)
         ]
         for value in (*(bound * SLACK * SLACK for bound in bounds), *([] if definition.signed else [-1.0])):
-            given_row = Given(Record(dataset, {**row["fields"], column: value}))
-            found = list(singly(Plausible(given_row).parse(io.BytesIO(), Context("file", UTC))))
-            assert all(column not in item.fields for item in found if isinstance(item, Record)), (dataset, column)
-            assert any(column in item.detail for item in found if isinstance(item, Reject)), (dataset, column)
+            kept, refused = judged(Record(dataset, {**row["fields"], column: value}))
+            assert all(column not in item.fields for item in kept), (dataset, column)
+            assert any(column in item.detail for item in refused), (dataset, column)
 
 
 @pytest.mark.parametrize("name", WITH_FIGURES)

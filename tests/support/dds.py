@@ -45,13 +45,13 @@ class Authority:
             (signed, self.key, self.certificate),
         ):
             subprocess.run([*command, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+        self.together = folder / "server.pem"
+        self.together.write_text("".join(path.read_text() for path in (self.key, self.certificate, self.authority)))
 
     def over_tls(self, settings: StackSettings) -> StackSettings:
         """Return settings of the same stack, whose Kafka and ClickHouse speak TLS alone."""
-        together = self.key.with_name("server.pem")
-        together.write_text("".join(path.read_text() for path in (self.key, self.certificate, self.authority)))
         plain = settings.model_dump(exclude={"kafka_bootstrap", "clickhouse_url"})
-        return StackSettings(**plain | {"tls_certificate": together, "tls_ca": self.authority})
+        return StackSettings(**plain | {"tls_certificate": self.together, "tls_ca": self.authority})
 
 
 class _Server(ThreadingHTTPServer):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterflow.analysis.checks import checks, communications, saves, vios
-from counterflow.analysis.checks.definition import evaluate
+from counterflow.analysis.checks.definition import CheckOutcome, evaluate
 from counterflow.analysis.checks.facts import Facts, System, load
 from counterflow.analysis.checks.report import Inputs, answers, known_inputs, measures, with_facts
 from counterflow.base.errors import CounterflowError
@@ -30,6 +30,17 @@ class Case(NamedTuple):
 CASES = {name: Case(*case) for name, case in yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text()).items()}
 
 
+def judged(name: str, inputs: dict[str, Any]) -> CheckOutcome:
+    """Return the outcome of a check that applies."""
+    outcome = evaluate(checks()[name], inputs)
+    assert outcome is not None
+    return outcome
+
+
+def figure(name: str, inputs: dict[str, Any]) -> Any:
+    return judged(name, inputs).figure
+
+
 def test_every_check_has_a_case() -> None:
     assert CASES.keys() == checks().keys()
 
@@ -41,13 +52,10 @@ def test_a_check_passes_warns_and_names_each_missing_input(name: str) -> None:
         (case.passing, "pass", case.value),
         (case.passing | case.change, "warn", case.warned),
     ):
-        outcome = evaluate(check, inputs)
-        assert outcome is not None
-        assert outcome.figure is not None
-        assert (outcome.status, outcome.figure.value) == (status, pytest.approx(value))
+        assert judged(name, inputs).status == status
+        assert figure(name, inputs).value == pytest.approx(value)
     for missing in check.inputs.keys() - check.optional:
-        outcome = evaluate(check, case.passing | {missing: None})
-        assert outcome is not None
+        outcome = judged(name, case.passing | {missing: None})
         assert (outcome.status, missing in outcome.needs) == ("unknown", True)
 
 
@@ -55,32 +63,25 @@ def test_a_check_passes_warns_and_names_each_missing_input(name: str) -> None:
 def test_a_check_is_silent_where_it_does_not_apply_and_is_unknown_where_that_is_unknown(name: str) -> None:
     check, (condition, *_) = checks()[name], checks()[name].only
     assert evaluate(check, CASES[name].passing | {condition: "something else"}) is None
-    unknown = evaluate(check, CASES[name].passing | {condition: None})
-    assert unknown is not None
+    unknown = judged(name, CASES[name].passing | {condition: None})
     assert (unknown.status, condition in unknown.needs) == ("unknown", True)
 
 
 def test_journal_cache_may_be_off_where_changes_are_few() -> None:
-    outcome = evaluate(checks()["journal_cache"], {"mirrored": True, "journal_cache": False, "modify_pct": 38.0})
-    assert outcome is not None
-    assert outcome.status == "pass"
+    assert judged("journal_cache", {"mirrored": True, "journal_cache": False, "modify_pct": 38.0}).status == "pass"
 
 
 def test_handshakes_that_authenticate_the_client_count_two_to_three_times() -> None:
     inputs = CASES["ssl_handshakes"].passing | CASES["ssl_handshakes"].change
-    outcome = evaluate(checks()["ssl_handshakes"], inputs)
-    assert outcome is not None
-    assert outcome.figure is not None
-    assert outcome.figure.note.endswith("100/s authenticate the client: counted twice, 1,144")
+    note = figure("ssl_handshakes", inputs).note
+    assert note.endswith("100/s authenticate the client: counted twice, 1,144")
 
 
 def test_batch_faulting_excludes_the_wait_for_the_processor() -> None:
     inputs = {"batch": True, "faults_per_s": 40.0, "disk_response_ms": 8.0, "batch_jobs": 1.0, "batch_cpu_pct": 48.0}
-    outcome = evaluate(checks()["batch_faulting"], inputs)
-    assert outcome is not None
-    assert outcome.figure is not None
-    assert outcome.figure.value == pytest.approx(40.0)
-    assert outcome.figure.note.startswith("32.0 %")
+    found = figure("batch_faulting", inputs)
+    assert found.value == pytest.approx(40.0)
+    assert found.note.startswith("32.0 %")
 
 
 @pytest.mark.parametrize(
@@ -88,10 +89,7 @@ def test_batch_faulting_excludes_the_wait_for_the_processor() -> None:
 )
 def test_the_gain_of_storage_is_worded_as_the_reference_does(faults: float, note: str) -> None:
     inputs = CASES["interactive_faulting"].passing | {"faults_per_s": faults, "paging": "*CALC"}
-    outcome = evaluate(checks()["interactive_faulting"], inputs)
-    assert outcome is not None
-    assert outcome.figure is not None
-    assert note in outcome.figure.note
+    assert note in figure("interactive_faulting", inputs).note
 
 
 @pytest.mark.parametrize(
@@ -139,8 +137,7 @@ def test_virtual_scsi_costs_lie_between_their_neighbours(kb: float, us: float) -
 
 
 def test_sizes_beyond_the_table_are_not_guessed() -> None:
-    outcome = evaluate(checks()["virtual_scsi_cpu"], CASES["virtual_scsi_cpu"].passing | {"kb_per_read": 300})
-    assert outcome is not None
+    outcome = judged("virtual_scsi_cpu", CASES["virtual_scsi_cpu"].passing | {"kb_per_read": 300})
     assert "256" in outcome.needs["kb_per_read"]
 
 

@@ -33,11 +33,14 @@ def columns(name: str) -> list[str]:
     return [*table.time, *table.fields]
 
 
+def found_in(names: list[str], file: str = "export.csv") -> str | None:
+    table = table_of(names, file)
+    return table.table if table else None
+
+
 @pytest.mark.parametrize("name", KNOWN)
 def test_all_columns_in_a_file_of_any_name(name: str) -> None:
-    found = table_of(columns(name), "export.csv")
-    assert found is not None
-    assert found.table == name
+    assert found_in(columns(name)) == name
 
 
 @pytest.mark.parametrize("name", KNOWN)
@@ -49,13 +52,12 @@ def test_with_any_optional_columns_it_is_that_table_or_a_tie_that_names_it(name:
     kept = data.draw(st.lists(st.sampled_from(optional), unique=True)) if optional else []
     strange = data.draw(st.lists(st.sampled_from(["NEW_IN_7_6", "FILLER", "NOTE"]), unique=True))
     cells = data.draw(st.permutations(["TS", *needed, *kept, *strange]))
-    found = table_of(cells, "export.csv")
-    if found is None:
+    if (found := found_in(cells)) is None:
         detail = str(no_header(cells, "export.csv"))
         assert "alike: name the file after its table" in detail
         assert re.search(rf"\b{name}\b", detail)
     else:
-        assert found.table == name
+        assert found == name
 
 
 @pytest.mark.parametrize(("name", "release", "names", "before"), releases())
@@ -70,18 +72,11 @@ def test_the_columns_of_a_release_are_no_other_table(
     assert found_in(["TS", *tables()[name].recognised_by, *added]) == name
 
 
-def found_in(names: list[str]) -> str | None:
-    table = table_of(names, "export.csv")
-    return table.table if table else None
-
-
 def test_a_tie_names_both_and_what_decides() -> None:
     cells = ["TS", "ELAPSED_CPU_USED", "TOTAL_JOBS_IN_SYSTEM", "SUBSYSTEM_DESCRIPTION", "PRESTART_JOB_PROGRAM"]
     cells += ["INITIAL_JOBS", "CONFIGURED_CPUS"]
-    assert table_of(cells, "export.csv") is None
+    assert found_in(cells) is None
     detail = str(no_header(cells, "export.csv"))
     assert "PRESTART_JOB_INFO and SYSTEM_STATUS alike" in detail
     assert "name the file after its table" in detail
-    found = table_of(cells, "SYSTEM_STATUS.csv")
-    assert found is not None
-    assert found.table == "SYSTEM_STATUS"
+    assert found_in(cells, "SYSTEM_STATUS.csv") == "SYSTEM_STATUS"

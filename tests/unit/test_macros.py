@@ -21,9 +21,9 @@ SHOWN = Range(BEGIN, END, 300)
             "$__timeInterval(ts - 1) + $__interval_s",
             "toStartOfInterval(toDateTime(ts - 1), INTERVAL 300 second) + 300",
         ),
-        (
+        (  # a comma outside of inner brackets would be a second argument; this one is inside
             "$__timeInterval(toDateTime(minute, 'UTC'))",
-            None,  # a comma outside of inner brackets would be a second argument; this one is inside
+            "toStartOfInterval(toDateTime(toDateTime(minute, 'UTC')), INTERVAL 300 second)",
         ),
         ("ts > $__fromTime AND ts <= $__toTime", "ts > toDateTime(1767225600) AND ts <= toDateTime(1767247200)"),
         ("system IN (${system:singlequote})", "system IN ('PROD','it\\'s')"),
@@ -34,10 +34,8 @@ SHOWN = Range(BEGIN, END, 300)
         ("'costs $5'", "'costs $5'"),
     ],
 )
-def test_what_is_written_and_what_is_run(written: str, run: str | None) -> None:
+def test_what_is_written_and_what_is_run(written: str, run: str) -> None:
     variables = {"system": ["PROD", "it's"], "grouping": "job", "job": ALL}
-    if run is None:
-        run = "toStartOfInterval(toDateTime(toDateTime(minute, 'UTC')), INTERVAL 300 second)"
     assert expand(written, SHOWN, variables) == run
 
 

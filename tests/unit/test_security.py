@@ -136,9 +136,7 @@ def test_metrics_are_served_to_clients_with_a_certificate(
     registry: CollectorRegistry, port: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ours, theirs = Authority(tmp_path / "ours"), Authority(tmp_path / "theirs")
-    both = tmp_path / "server.pem"
-    both.write_text(ours.key.read_text() + ours.certificate.read_text())
-    monkeypatch.setenv("COUNTERFLOW_METRICS_CERTIFICATE", str(both))
+    monkeypatch.setenv("COUNTERFLOW_METRICS_CERTIFICATE", str(ours.together))
     monkeypatch.setenv("COUNTERFLOW_METRICS_CLIENT_CA", str(ours.authority))
     health.serve(port, registry, lambda: ["/secret/path cannot be read"])
 
@@ -163,11 +161,9 @@ def test_metrics_are_served_to_clients_with_a_certificate(
 
 def test_a_server_without_tls_is_reached_over_tls(tmp_path: Path) -> None:
     authority = Authority(tmp_path / "authority")
-    both = tmp_path / "server.pem"
-    both.write_text(authority.key.read_text() + authority.certificate.read_text())
     with serving(lambda request: request.reply(200, request.body()), protocol="HTTP/1.1") as url:
         [port] = free_ports(1)
-        tls_relay.start("127.0.0.1", port, both, int(url.rpartition(":")[2]))
+        tls_relay.start("127.0.0.1", port, authority.together, int(url.rpartition(":")[2]))
         trusted = ssl.create_default_context(cafile=authority.authority)
         body = bytes(range(256)) * 40_000
         with httpx.Client(base_url=f"https://127.0.0.1:{port}", verify=trusted, trust_env=False) as client:
