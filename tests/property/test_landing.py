@@ -164,10 +164,16 @@ def test_a_dead_letter_without_identity_is_of_an_unknown_system(value: bytes | N
     assert row["ts"] == row["collected_at"] == "2025-11-20T10:00:00.123Z"
 
 
-def test_a_dead_letter_does_not_carry_a_number_that_the_table_refuses() -> None:
-    """ClickHouse reads no integer from `7.0`, which JSON Schema takes for one; a length in seconds may be whole."""
-    row = buried(orjson.dumps({**ENVELOPE, "seq": 7.0, "interval_s": 15.0}))
-    assert (row["agent_id"], row["seq"], row["interval_s"]) == ("unknown", 0, 15.0)
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        # ClickHouse reads no integer from `7.0`, which JSON Schema takes for one; a length in seconds may be whole
+        ({"seq": 7.0, "interval_s": 15.0}, {"agent_id": "unknown", "seq": 0, "interval_s": 15.0}),
+        ({"ts": "2026-02-30T00:00:00Z"}, {"ts": "2025-11-20T10:00:00.123Z", "collected_at": ENVELOPE["collected_at"]}),
+    ],
+)
+def test_a_dead_letter_does_not_carry_what_the_table_refuses(given: dict[str, Any], kept: dict[str, Any]) -> None:
+    assert buried(orjson.dumps(ENVELOPE | given)).items() >= kept.items()
 
 
 @pytest.mark.parametrize(
@@ -177,11 +183,6 @@ def test_a_dead_letter_does_not_carry_a_number_that_the_table_refuses() -> None:
 def test_a_dead_letter_without_any_time_has_the_nearest_that_the_table_accepts(timestamp: int, nearest: str) -> None:
     """Never that of landing: the same message has the same natural key whenever it is refused."""
     assert buried(b"x", timestamp)["ts"] == nearest
-
-
-def test_a_dead_letter_does_not_carry_a_timestamp_that_the_table_refuses() -> None:
-    row = buried(orjson.dumps({**ENVELOPE, "ts": "2026-02-30T00:00:00Z"}))
-    assert (row["ts"], row["collected_at"]) == ("2025-11-20T10:00:00.123Z", "2026-11-20T09:59:46.5Z")
 
 
 def test_a_dead_letter_keeps_all_of_its_payload() -> None:
