@@ -1,10 +1,15 @@
-"""Prints of WRKDSKSTS: intervals against an independent computation."""
+"""Prints of WRKDSKSTS: intervals against an independent computation.
+
+The prints are made here: no verbatim print is public (format `wrkdsksts`). The order of records and columns is that of
+IBM's JTOpenLite; the widths are ours.
+"""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 from datetime import UTC
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
@@ -13,7 +18,69 @@ from hypothesis import strategies as st
 from counterflow.collectors.formats.wrkdsksts import FORMAT
 from counterflow.collectors.records import Context, Item, Record, Reject
 from tests.support.streams import found
-from tests.support.wrkdsksts_text import GERMAN, Unit, printed
+
+
+class Unit(NamedTuple):
+    """One disk unit; rates are per second since the reset."""
+
+    number: int
+    io: float
+    size_kb: float
+    reads: float
+    writes: float
+    read_kb: float
+    written_kb: float
+    busy: int
+    size: int = 70564
+    used: float = 52.3
+    protection: str = "MRR"
+    state: str = "ACTIVE"
+
+
+ENGLISH = ("Disk Status", "Elapsed time . . . . . . :", "System name . . . . :", "Page")
+GERMAN = ("Plattenstatus", "Abgelaufene Zeit . . . . :", "Systemname . . . . . :", "Seite")
+
+
+def number(value: float, comma: bool = False) -> str:
+    """Return a number as green screens print it: one decimal, no zero before the point."""
+    written = f"{value:.1f}"
+    written = written[1:] if written.startswith("0.") else written
+    return written.replace(".", ",") if comma else written
+
+
+def row(unit: Unit, *, comma: bool = False) -> str:
+    """Return the line of a unit, as it is printed."""
+    means = (unit.used, unit.io, unit.size_kb, unit.reads, unit.writes, unit.read_kb, unit.written_kb)
+    widths = (7, 7, 8, 8, 7, 7, 7)
+    figures = "".join(f"{number(value, comma):>{width}}" for value, width in zip(means, widths, strict=True))
+    line = f" {unit.number:>4}  4327{unit.size:>8}{figures}{unit.busy:>6}"
+    return f"{line}    1   {unit.protection:<6}{unit.state:<11}"
+
+
+def printed(
+    units: Sequence[Unit],
+    seconds: int,
+    *,
+    time: str = "18:50:00",
+    words: tuple[str, str, str, str] = ENGLISH,
+    comma: bool = False,
+    control: bool = False,
+) -> str:
+    """Return a print, with its headings on every page; `control` puts carriage control before each line."""
+    title, label, name, page_word = words
+    elapsed = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    lines: list[str] = []
+    for page, start in enumerate(range(0, len(units), 50), 1):
+        lines += [
+            f"1 5770SS1 V7R5M0 220415 {title:^60}   PROD01  26/325 {time}     {page_word} {page:>4}",
+            f"  {label}   {elapsed}{'':40}{name}   PROD01",
+            "                 Size      %    I/O  Request    Read  Write   Read  Write     %       -Protection-",
+            "  Unit  Type      (M)   Used    Rqs Size (K)    Rqs    Rqs    (K)    (K)  Busy  ASP   Type  Status",
+            *(" " + row(unit, comma=comma) for unit in units[start : start + 50]),
+        ]
+    lines.append("                          * * * * *  E N D  O F  L I S T I N G  * * * * *")
+    return "".join((line if control else " " + line[1:]).rstrip() + "\n" for line in lines)
+
 
 UNITS = [
     Unit(1, 14.2, 8.5, 9.1, 5.1, 7.2, 10.8, 3),

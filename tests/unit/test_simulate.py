@@ -6,9 +6,15 @@ The published figures: tests/e2e/test_case_studies.py and test_studies.py, throu
 from __future__ import annotations
 
 import json
+from collections import defaultdict
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
+from zoneinfo import ZoneInfo
 
 import pytest
 import yaml
@@ -18,9 +24,46 @@ from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
 from counterflow.cli._links import board_url
 from counterflow.collectors.formats.ibmi_tables.description import tables
-from counterflow.simulate import begin_of, cases, simulate
+from counterflow.collectors.reading import read_file
+from counterflow.collectors.records import Reason, Record, Reject
+from counterflow.simulate import Simulation, begin_of, cases, simulate
+from counterflow.simulate.timeline import Placed
 from counterflow.stack.settings import StackSettings
-from tests.support.simulated import Rows, during, read, total
+
+Rows = list[dict[str, Any]]
+
+NOTED = (Reason.READ_WITH_ANOTHER, Reason.COLUMN_MISSING, Reason.SAMPLE_MISSING)
+"""A column without a figure is left out; between the runs of a study nothing is recorded."""
+_folder = TemporaryDirectory(prefix="counterflow-simulated-")
+
+
+@cache
+def read(case: str) -> tuple[Simulation, dict[str, Rows]]:
+    """Simulate a case; return it and the rows of each dataset, of the two files of IBM i about jobs as one."""
+    rows: dict[str, Rows] = defaultdict(list)
+    jobs: dict[object, dict[str, Any]] = {}
+    simulation = simulate(case, Path(_folder.name) / case)
+    for system, path in simulation.files:
+        for item in read_file(path, ZoneInfo("UTC"), system):
+            assert not isinstance(item, Reject) or item.reason in NOTED, f"{path}: {item}"
+            if not isinstance(item, Record):
+                continue
+            if item.dataset == "job" and item.fields["source"] == "ibmi_tables":
+                fields = item.fields
+                jobs.setdefault((fields["system"], fields["ts"], fields["job"], fields["task"]), {}).update(fields)
+            else:
+                rows[item.dataset].append(item.fields)
+    rows["job"] += jobs.values()
+    return simulation, rows
+
+
+def during(placed: Placed[Any], rows: Iterable[dict[str, Any]], system: str) -> Rows:
+    """Return the rows of a system whose interval lies in a run."""
+    return [r for r in rows if r["system"] == system and placed.begin < datetime.fromisoformat(r["ts"]) <= placed.end]
+
+
+def total(rows: Rows, column: str) -> float:
+    return float(sum(row.get(column, 0) for row in rows))
 
 
 def in_pool(rows: Rows, pool: str) -> Rows:
