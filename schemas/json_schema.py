@@ -1,27 +1,19 @@
-"""Generates the JSON Schema (draft 2020-12) of a dataset's rows and messages, and the validator that enforces it.
+"""Generates the JSON Schema (draft 2020-12) of a dataset's rows and messages, for those who publish by other means.
 
-It rejects, before Kafka, what ClickHouse would accept silently: a missing or integer timestamp, text or NaN as a
-number, an integer overflow, an unknown column (ClickHouse documentation: JSONEachRow; each case was tried).
+`values` checks what Counterflow publishes, to the same rules.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import jsonschema_rs
-
 from counterflow.schemas.definition import Column, Dataset
 from counterflow.schemas.frame import MOST_ROWS
-
-TIMESTAMP = (
-    "^2[0-2][0-9]{2}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
-    "T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,3})?Z$"
-)
-"""ISO 8601 UTC, 2000 to 2299, at most milliseconds: finer digits would be truncated on landing."""
+from counterflow.schemas.values import TIMESTAMP
 
 _TYPES: dict[str, dict[str, Any]] = {
     "String": {"type": "string"},
-    "Float64": {"type": "number"},  # excludes NaN and infinity; limits would take nine tenths of a check's time
+    "Float64": {"type": "number"},  # excludes NaN and infinity
     "Int64": {"type": "integer", "minimum": -(2**63), "maximum": 2**63 - 1},
     "UInt64": {"type": "integer", "minimum": 0, "maximum": 2**63 - 1},  # Flink has no unsigned type
     "Bool": {"type": "boolean"},
@@ -38,7 +30,7 @@ def json_schema(dataset: Dataset) -> dict[str, Any]:
         "title": dataset.topic,
         "description": dataset.row,
         "type": "object",
-        "properties": {name: column_schema(column) for name, column in columns.items()},
+        "properties": {name: _schema(column) for name, column in columns.items()},
         "required": [name for name, column in columns.items() if column.null_when is None],
         "additionalProperties": False,
     }
@@ -59,15 +51,10 @@ def message_schema(dataset: Dataset) -> dict[str, Any]:
 
 
 def _nullable(column: Column) -> dict[str, Any]:
-    value = {name: part for name, part in column_schema(column).items() if name != "description"}
+    value = {name: part for name, part in _schema(column).items() if name != "description"}
     return value if column.null_when is None else {"anyOf": [value, {"type": "null"}]}
 
 
-def validator(dataset: Dataset) -> jsonschema_rs.Draft202012Validator:
-    """Return a compiled validator of the dataset's records, which also rejects impossible dates."""
-    return jsonschema_rs.Draft202012Validator(json_schema(dataset), validate_formats=True)
-
-
-def column_schema(column: Column) -> dict[str, Any]:
+def _schema(column: Column) -> dict[str, Any]:
     allowed = {"enum": list(column.values)} if column.values else {}
     return {**_TYPES[column.type], **allowed, "description": column.comment}

@@ -8,21 +8,19 @@ frame holds the others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache
-from math import isfinite
 from operator import is_
 from typing import Any, Generic, NamedTuple, TypeVar
 
-import jsonschema_rs
 import orjson
 
 from counterflow.collectors.agent.envelope import Message, Refused, utc_now
 from counterflow.collectors.records import Fields, Record, Table
-from counterflow.schemas.definition import Column, Dataset, datasets, envelope
+from counterflow.schemas.definition import Dataset, datasets
 from counterflow.schemas.frame import LONGEST_BYTES, MOST_ROWS, contract
-from counterflow.schemas.json_schema import column_schema, validator
+from counterflow.schemas.values import Values, columns, members, mistakes
 
 Place = TypeVar("Place")
 
@@ -31,6 +29,8 @@ _MOST_WAITING = 30_000
 """Most groups, and most rows of all of them, that wait: more would take memory and delay what could be sent."""
 _ENVELOPE = ("ts", "interval_s", "system", "source", "boot_id")
 """Members of the envelope that a format supplies."""
+_OF_NUMBERS = b"0123456789.,-+e"
+"""Without these, an array of numbers in JSON is `[]`: neither text nor null, which NaN becomes. Each needs no look."""
 
 
 class Framed(NamedTuple, Generic[Place]):
@@ -107,6 +107,7 @@ class Frames(Generic[Place]):
         self.collected_at = utc_now()
         self._groups: dict[tuple[Any, ...], _Group[Place]] = {}
         self._waiting = 0
+        self._envelope: Fields = {}
 
     def add(self, item: Record | Table, run: str | None, place: Place, owner: str = "") -> Iterable[Found[Place]]:
         """Return the frames of a table; keep a record for its frame, and return those of what waited longest, if any.
@@ -162,7 +163,7 @@ class Frames(Generic[Place]):
         checks = _checks(group.dataset)
         dataset = checks.contract.dataset
         columns = group.columns(dataset)
-        encoded = checks.encoded(group, columns)
+        encoded = checks.encoded(group, columns) if self._is_envelope(group.shared) else None
         if encoded is None:
             group, broken = checks.sifted(group)
             yield from broken
@@ -174,6 +175,14 @@ class Frames(Generic[Place]):
             yield from self._encoded(first, first.columns(dataset), None, checks)
             columns, encoded = group.columns(dataset), None
         yield from self._encoded(group, columns, encoded, checks)
+
+    def _is_envelope(self, shared: Fields) -> bool:
+        """Return whether the format's members of the envelope meet their definition: those of one instant are alike."""
+        found = {name: shared[name] for name in _ENVELOPE if name in shared}
+        if found != self._envelope and any(mistakes(found, _members())):
+            return False
+        self._envelope = found
+        return True
 
     def _encoded(
         self, group: _Group[Place], columns: Columns, encoded: Encoded | None, checks: _Checks
@@ -248,38 +257,28 @@ def _distinct(group: _Group[Place], entities: Sequence[Any]) -> tuple[_Group[Pla
     return first, again
 
 
-class _Unfit(ValueError):  # noqa: N818 - of the data, not of the program
-    """A value does not fit its column."""
-
-
 class _Checks:
-    """Checks the values of a dataset's frames by column, to the same rules as its JSON Schema.
+    """Checks and encodes the columns of a dataset's frames.
 
     A column that is the same tuple as in the frame before was checked and encoded there, and is not again.
     """
 
     def __init__(self, dataset: str) -> None:
         self.contract = contract(dataset)
-        of = datasets()[dataset]
-        self.shared = _shared()
-        self._columns = {name: _check(column) for name, column in of.columns.items()}
-        self._floats = frozenset(name for name, column in of.columns.items() if column.type == "Float64")
+        self._columns = columns(dataset)
+        self._floats = frozenset(name for name, of in self.contract.dataset.columns.items() if of.type == "Float64")
         self._required = frozenset(self.contract.required)
-        self._allowed = frozenset({*of.columns, *_ENVELOPE})
-        self._dataset = of
+        self._allowed = frozenset({*self._columns, *_ENVELOPE})
         self._known: dict[str, tuple[Sequence[Any], bytes]] = {}
         self._distinct: list[Sequence[Any]] = []
-        self._row: jsonschema_rs.Draft202012Validator | None = None
 
     def encoded(self, group: _Group[Place], columns: Columns) -> Encoded | None:
         """Return the columns in JSON, or None where a value breaks the definition."""
-        if not (self.shared.is_valid(group.shared) and self._allowed.issuperset(group.members())):
-            return None
-        if not self._required <= columns.keys():
+        if not (self._allowed.issuperset(group.members()) and self._required <= columns.keys()):
             return None
         try:
             found = {name: self._encoded(name, values) for name, values in columns.items()}
-        except (orjson.JSONEncodeError, _Unfit):
+        except (orjson.JSONEncodeError, ValueError):
             return None
         return found
 
@@ -288,8 +287,9 @@ class _Checks:
         if known is not None and known[0] is values:
             return known[1]
         text = self._text(name, values)
-        if not self._columns[name](values, text):
-            raise _Unfit
+        are_numbers = name in self._floats and text.translate(None, _OF_NUMBERS) == b"[]"
+        if not are_numbers and (why := self._columns[name].mistake(values)):
+            raise ValueError(why)
         if type(values) is tuple:
             self._known[name] = values, text
         return text
@@ -316,15 +316,12 @@ class _Checks:
         return True
 
     def sifted(self, group: _Group[Place]) -> tuple[_Group[Place], list[Broken[Place]]]:
-        """Return a group of the rows that meet their schema, and the broken rows."""
-        self._row = self._row or validator(self._dataset)  # compiling takes longer than reading a small file
+        """Return a group of the rows that meet their definition, and the broken rows."""
         kept: _Group[Place] = _Group(group.dataset, group.shared)
         broken = []
         group.split()
         for row, place in zip(group.rows, group.places, strict=True):
-            errors = [*self._row.iter_errors({**group.shared, **row, "seq": 1})]
-            if errors:
-                why = "; ".join(f"{'.'.join(map(str, e.instance_path)) or 'record'}: {e.message}" for e in errors)
+            if why := "; ".join(mistakes({"ts": group.shared["ts"], **row}, _members() | self._columns)):
                 broken.append(Broken(Record(group.dataset, row), why[:4096], place))
             else:
                 kept.append(row, place)
@@ -337,68 +334,11 @@ def _checks(dataset: str) -> _Checks:
 
 
 @cache
-def _published() -> frozenset[str]:
-    return frozenset(name for name, dataset in datasets().items() if dataset.role == "counter")
+def _members() -> dict[str, Values]:
+    """Return what the members of the envelope may hold that a format supplies."""
+    return {name: members("counter")[name] for name in _ENVELOPE}
 
 
 @cache
-def _shared() -> jsonschema_rs.Draft202012Validator:
-    """Return the validator of the members that a frame holds once; `seq` is added when the frame is encoded."""
-    members = {name: column for name, column in envelope("counter").items() if name != "seq"}
-    schema = {
-        "type": "object",
-        "properties": {name: column_schema(column) for name, column in members.items()},
-        "required": [name for name, column in members.items() if column.null_when is None],
-    }
-    return jsonschema_rs.Draft202012Validator(schema, validate_formats=True)
-
-
-_NONE = type(None)
-
-
-def _check(column: Column) -> Callable[[Sequence[Any], bytes], bool]:
-    """Return a predicate of values and their text in JSON: whether they fit the column."""
-    null = () if column.null_when is None else (_NONE,)
-    if column.values:
-        allowed = frozenset([*column.values, *(() if column.null_when is None else (None,))])
-        return lambda values, _: _among(values, allowed)
-    if column.type in ("Int64", "UInt64"):
-        lowest, highest = (0 if column.type == "UInt64" else -(2**63)), 2**63 - 1
-        return lambda values, _: _of(values, {int, *null}) and _within(values, lowest, highest)
-    if column.type == "Float64":
-        # both a missing value and one that is not finite are null in JSON
-        return lambda values, text: _are_numbers(text) and (b"n" not in text or (bool(null) and _finite(values)))
-    if column.type == "DateTime64":
-        one = jsonschema_rs.Draft202012Validator(column_schema(column), validate_formats=True)
-        return lambda values, _: _of(values, {str, *null}) and all(one.is_valid(v) for v in {*values} if v is not None)
-    kinds = {bool if column.type == "Bool" else str, *null}
-    return lambda values, _: _of(values, kinds)
-
-
-def _of(values: Sequence[Any], kinds: set[type]) -> bool:
-    return set(map(type, values)) <= kinds
-
-
-def _are_numbers(text: bytes) -> bool:
-    """Return whether an array in JSON holds only numbers and null; searching its text is faster than a look at each."""
-    return not (b'"' in text or b"t" in text or b"f" in text or b"{" in text) and text.rfind(b"[") == 0
-
-
-def _among(values: Sequence[Any], allowed: frozenset[str | None]) -> bool:
-    try:
-        return set(values) <= allowed
-    except TypeError:
-        return False
-
-
-def _within(values: Sequence[Any], lowest: int, highest: int) -> bool:
-    known = [value for value in values if value is not None]
-    return not known or (lowest <= min(known) and max(known) <= highest)
-
-
-def _finite(values: Sequence[Any]) -> bool:
-    try:
-        # a sum of finite numbers may leave the range, too, but hardly ever does
-        return isfinite(sum(filter(None, values))) or all(map(isfinite, filter(None, values)))
-    except OverflowError:  # an integer beyond the range of Float64
-        return False
+def _published() -> frozenset[str]:
+    return frozenset(name for name, dataset in datasets().items() if dataset.role == "counter")

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import base64
 from datetime import UTC, datetime
-from functools import cache
 from typing import Any
 
-import jsonschema_rs
 import orjson
 
 from counterflow.pipelines.landing.batch import Message, Refusal
-from counterflow.schemas.definition import datasets
 from counterflow.schemas.frame import MOST_ROWS
-from counterflow.schemas.json_schema import json_schema
+from counterflow.schemas.values import members
 
 PAYLOAD_LIMIT = 4_194_304
 """Bytes of a rejected message that are kept: all that a topic accepts, so that every letter can be replayed."""
@@ -60,18 +57,14 @@ def _envelope(payload: bytes) -> dict[str, Any]:
         return {}
     if not isinstance(record, dict):
         return {}
-    checks = _checks()
-    carried = {name: record[name] for name in _CARRIED if name in record and checks[name].is_valid(record[name])}
-    if type(carried.get("seq")) is float:  # 7.0 is an integer for JSON Schema, and none for ClickHouse
-        del carried["seq"]
+    checks = members("counter")
+    carried = {
+        name: record[name]
+        for name in _CARRIED
+        if record.get(name) is not None and not checks[name].mistake([record[name]])
+    }
     rows = record.get("frame_rows")
     return {**carried, "payload_rows": rows} if type(rows) is int and 1 <= rows <= MOST_ROWS else carried
-
-
-@cache
-def _checks() -> dict[str, jsonschema_rs.Draft202012Validator]:
-    properties = json_schema(datasets()["deadletter"])["properties"]
-    return {name: jsonschema_rs.Draft202012Validator(properties[name], validate_formats=True) for name in _CARRIED}
 
 
 def _stored_at(message: Message) -> str:

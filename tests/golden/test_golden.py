@@ -13,9 +13,9 @@ from counterflow.collectors.formats import formats, recognise
 from counterflow.collectors.reading import HEAD_BYTES
 from counterflow.collectors.records import Context, Position, Reason, Reject
 from counterflow.schemas.definition import datasets
-from counterflow.schemas.json_schema import validator
 from counterflow.schemas.mapping import mappings
 from tests.golden.cases import ADVICE, FOLDERS, Case, Row, cases, read, shown, write
+from tests.support.json_schema import validator
 
 
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.name)

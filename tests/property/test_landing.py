@@ -25,7 +25,7 @@ from counterflow.pipelines.landing.refusals import Outcome, newest, share
 from counterflow.pipelines.landing.writer import Abandoned, Writer
 from counterflow.schemas import frame
 from counterflow.schemas.definition import datasets
-from counterflow.schemas.json_schema import validator
+from tests.support.json_schema import validator
 
 
 def message(offset: int, value: bytes | None, timestamp: int = 1_763_632_800_123) -> Message:

@@ -18,11 +18,11 @@ from counterflow.pipelines import jobs, submission
 from counterflow.pipelines.submission.render import results
 from counterflow.schemas import topics
 from counterflow.schemas.definition import Dataset, datasets
-from counterflow.schemas.json_schema import validator
 from counterflow.stack.jobs import cluster
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.support.frames import frames
+from tests.support.json_schema import validator
 from tests.support.waiting import PATIENCE_S
 
 Record = dict[str, Any]
