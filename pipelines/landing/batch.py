@@ -4,65 +4,24 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import msgspec
 import orjson
+from confluent_kafka import Message
 
 from counterflow.schemas import frame as frames
 from counterflow.schemas.frame import Contract, Malformed
 
 
-class Message(Protocol):
-    """The part of `confluent_kafka.Message` that landing uses."""
-
-    def topic(self) -> str: ...
-
-    def partition(self) -> int: ...
-
-    def offset(self) -> int: ...
-
-    def value(self) -> bytes | None:
-        """Return the bytes; None is a tombstone."""
-        ...
-
-    def timestamp(self) -> tuple[int, int]:
-        """Return the type of the timestamp and milliseconds since 1970, UTC."""
-        ...
-
-    def __len__(self) -> int:
-        """Return the length of the value, bytes."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(Message):
     """The rows from `begin` to `end` of a message's frame, as a message of their own."""
 
-    whole: Message
-    begin: int
-    end: int
-    content: bytes
-
-    def topic(self) -> str:
-        return self.whole.topic()
-
-    def partition(self) -> int:
-        return self.whole.partition()
-
-    def offset(self) -> int:
-        return self.whole.offset()
-
-    def value(self) -> bytes:
-        return self.content
-
-    def timestamp(self) -> tuple[int, int]:
-        return self.whole.timestamp()
-
-    def __len__(self) -> int:
-        return len(self.content)
+    def __init__(self, whole: Message, begin: int, end: int, content: bytes) -> None:
+        place = whole.topic(), whole.partition(), whole.offset()
+        super().__init__(*place, value=content, timestamp=whole.timestamp())
+        self.begin, self.end = begin, end
 
 
 class Refusal(NamedTuple):
@@ -102,11 +61,11 @@ def halves(messages: Sequence[Message]) -> tuple[Sequence[Message], Sequence[Mes
     [message] = messages
     frame = orjson.loads(message.value() or b"")
     columns = frozenset(name for name, value in frame.items() if isinstance(value, list))
-    whole, begin = (message.whole, message.begin) if isinstance(message, Piece) else (message, 0)
+    begin = message.begin if isinstance(message, Piece) else 0
     rows = frame["frame_rows"]
     cuts = (0, rows // 2), (rows // 2, rows)
     first, second = (
-        Piece(whole, begin + at, begin + end, orjson.dumps(frames.piece(frame, at, end, columns))) for at, end in cuts
+        Piece(message, begin + at, begin + end, orjson.dumps(frames.piece(frame, at, end, columns))) for at, end in cuts
     )
     return [first], [second]
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
 
-from counterflow.pipelines.landing.batch import Limits, Message, fill
+from confluent_kafka import Message
+
+from counterflow.pipelines.landing.batch import Limits, fill
 
 Key = tuple[str, int]
 """Topic and number of a partition."""
@@ -21,7 +23,7 @@ class Collected:
 
     def add(self, topic: str, messages: Sequence[Message]) -> None:
         self.messages.setdefault(topic, []).extend(messages)
-        for key, end in {(topic, message.partition()): message.offset() + 1 for message in messages}.items():
+        for key, end in _ends(topic, messages).items():
             self.end_at(key, end)
         self.size += sum(map(len, messages))
 
@@ -47,5 +49,10 @@ class Collected:
             left = self.messages.get(topic, [])
             while len(left) > (count := fill(left, limits)):
                 batch, left = left[:count], left[count:]
-                yield topic, batch, {(topic, message.partition()): message.offset() + 1 for message in batch}
+                yield topic, batch, _ends(topic, batch)
             yield topic, left, {key: end for key, end in self.ends.items() if key[0] == topic}
+
+
+def _ends(topic: str, messages: Sequence[Message]) -> dict[Key, int]:
+    """Return the offsets behind messages of a topic, by partition."""
+    return {(topic, message.partition() or 0): (message.offset() or 0) + 1 for message in messages}

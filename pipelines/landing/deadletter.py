@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import orjson
+from confluent_kafka import Message
 
-from counterflow.pipelines.landing.batch import Message, Refusal
+from counterflow.pipelines.landing.batch import Refusal
 from counterflow.schemas.frame import MOST_ROWS
 from counterflow.schemas.values import members
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Mapping
 from itertools import groupby
-from typing import cast
 
 import structlog
-from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
-from confluent_kafka import Message as KafkaMessage
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from counterflow.pipelines.landing import metrics
-from counterflow.pipelines.landing.batch import Message
 from counterflow.pipelines.landing.broker import STOPS, Broker
 from counterflow.pipelines.landing.collected import Collected, Key
 
@@ -62,14 +59,14 @@ class Reader:
         """Read available messages, and return how many; those of a paused topic are read again later."""
         self.read_at = time.monotonic()
         read = self._consumer.consume(most, patience_s)
-        if any(map(KafkaMessage.error, read)):
+        if any(map(Message.error, read)):
             read = [message for message in read if not self._is_event(message)]
-        for topic, messages in groupby(read, KafkaMessage.topic):
+        for topic, messages in groupby(read, Message.topic):
             if topic and topic not in self.paused:
-                self.ahead.add(topic, cast("list[Message]", list(messages)))
+                self.ahead.add(topic, list(messages))
         return len(read)
 
-    def _is_event(self, message: KafkaMessage) -> bool:
+    def _is_event(self, message: Message) -> bool:
         """Return whether it is no message but an event; raise `KafkaException` where reading cannot go on."""
         error = message.error()
         if error is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from counterflow.pipelines.landing.writer import LandedBatch
@@ -57,7 +57,6 @@ def newest(outcomes: Iterable[Outcome]) -> tuple[Outcome, ...]:
     return tuple(kept)
 
 
-def share(outcomes: Iterable[Outcome]) -> float:
-    """Return the rejected share, 0 to 1, of the last `WINDOW` rows; `outcomes` are newest first."""
-    last = newest(outcomes)
-    return sum(outcome.refused for outcome in last) / max(WINDOW, sum(outcome.rows for outcome in last))
+def share(outcomes: Sequence[Outcome]) -> float:
+    """Return the rejected share, 0 to 1, of the rows of `outcomes`, or of `WINDOW` where they are fewer."""
+    return sum(outcome.refused for outcome in outcomes) / max(WINDOW, sum(outcome.rows for outcome in outcomes))

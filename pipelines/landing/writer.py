@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import orjson
+from confluent_kafka import Message
 
 from counterflow.base.clickhouse import ClickHouse, ClickHouseError, Settings
 from counterflow.pipelines.landing import deadletter
 from counterflow.pipelines.landing.batch import (
-    Message,
     Refusal,
     Rows,
     body,
