@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from pathlib import Path
 from threading import Event
-from typing import Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from counterflow.base.kafka import Kafka
 from counterflow.collectors.agent.config import Commit, Source
@@ -36,16 +35,14 @@ def publish_files(
     *,
     kafka: Kafka,
     agent_id: str,
-    zone: str = "UTC",
-    date_order: Literal["ymd", "mdy", "dmy"] | None = None,
-    at: datetime | None = None,
-    system: str | None = None,
-    run: str | None = None,
     again: bool = False,
     progress: Progress | None = None,
     stop: Event | None = None,
+    **options: Any,
 ) -> Published:
     """Publish whole files in the order given, one that is named twice or has a link once.
+
+    `options` are those of a `Source`, such as `zone`.
 
     A file that the same `agent_id` has published before, at whatever path, is skipped unless `again`; one that was
     interrupted continues where it stopped. A copy is another file: its records have the same natural keys.
@@ -55,17 +52,7 @@ def publish_files(
     CounterflowError : the broker does not answer for 30 s, or refuses; exit code 3 when another agent took the name.
     Stopped : `stop` was set; what is committed stays.
     """
-    source = Source(
-        name="publish",
-        paths=tuple(paths),
-        zone=zone,
-        date_order=date_order,
-        at=at,
-        system=system,
-        run=run,
-        follow=False,
-        settle_s=0,
-    )
+    source = Source(name="publish", paths=tuple(paths), follow=False, settle_s=0, **options)
     stop = stop or Event()
     publisher = Publisher(kafka, agent_id, stop, PATIENCE_S)
     runner = Runner(publisher, agent_id, Commit(), stop, take_turns=False, again=again, progress=progress)
