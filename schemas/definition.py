@@ -202,12 +202,7 @@ class Dataset(Strict):
 
 
 def load_yaml(text: str) -> Any:
-    """Parse YAML, in C where available: every command begins with the definitions.
-
-    Raises
-    ------
-    yaml.YAMLError : the text is not YAML.
-    """
+    """Parse YAML, in C where available: every command begins with the definitions."""
     return yaml.load(text, _LOADER)  # noqa: S506 - a safe one
 
 

@@ -78,12 +78,7 @@ class Live:
         self._acknowledged: list[SourceBatch] = []
 
     def start(self, known: Committed) -> None:
-        """Start querying, behind the committed positions.
-
-        Raises
-        ------
-        CounterflowError : the client of a driver is not installed.
-        """
+        """Start querying, behind the committed positions."""
         for source in self.sources:
             committed = _positions(source, known)
             path, most = None, IN_MEMORY_BYTES

@@ -47,7 +47,10 @@ _AWAY = (
 
 
 class TransactionLost(Exception):  # noqa: N818 - not an error of the program
-    """The open transaction will never be committed; everything since the last commit is to be read again."""
+    """The open transaction will never be committed; everything since the last commit is to be read again.
+
+    Whatever reads, sends or commits raises it; `Runner.rewind` goes back to the last commit.
+    """
 
     fenced = False
 

@@ -133,12 +133,7 @@ class Runner:
         self._at_once = True
 
     def read_whole(self, source: Source, path: Path, visited: set[FileId]) -> None:
-        """Read one file, or the rest of it, unless it was `visited`; a fault goes to the transaction's `failures`.
-
-        Raises
-        ------
-        TransactionLost : `rewind` goes back to the last commit.
-        """
+        """Read one file, or the rest of it, unless it was `visited`; a fault goes to the transaction's `failures`."""
         try:
             stat = path.stat()
             if (file := FileId.of(stat)) not in visited:
@@ -150,12 +145,7 @@ class Runner:
             self.transaction.cannot_read(source, error)
 
     def commit(self) -> None:
-        """Commit the open transaction, if anything is in it.
-
-        Raises
-        ------
-        TransactionLost : `rewind` goes back to the last commit.
-        """
+        """Commit the open transaction, if anything is in it."""
         if self.transaction.commit(self._live.committed):
             self._alive_at = time.monotonic()
 

@@ -175,12 +175,7 @@ class Transaction:
         self._recurring.add(path)
 
     def commit(self, and_then: Callable[[], None]) -> bool:
-        """Commit the open transaction and call `and_then`; return False where nothing was in it.
-
-        Raises
-        ------
-        TransactionLost : nothing of it was committed, or the broker does not confirm it.
-        """
+        """Commit the open transaction and call `and_then`; return False where nothing was in it."""
         sent = self.open
         checkpoints: list[AnyCheckpoint] = [*sent.checkpoints.values(), *sent.streams.values()]
         if not (sent.n or checkpoints or sent.forgotten):

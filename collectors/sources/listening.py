@@ -63,12 +63,7 @@ class ListeningSession:
         self._closed, self._lock = Event(), Lock()
 
     def open(self) -> None:
-        """Listen, unless already listening.
-
-        Raises
-        ------
-        SessionError : LOST where the port is taken.
-        """
+        """Listen, unless already listening."""
         if self._server is not None:
             return
         try:

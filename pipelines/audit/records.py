@@ -85,10 +85,6 @@ def accounts(
         that arrived.
     behind : records in Kafka that the lander had not landed (`under_way`), read after `acked`.
     agents : those whose records are looked up; none given: all.
-
-    Raises
-    ------
-    ClickHouseError, httpx.TransportError : the server refuses, or does not answer.
     """
     rows = client.rows(_ACCOUNTS, {"param_acked": acked, "param_agents": [*agents]})
     arrived = {row["agent_id"] for row in rows}

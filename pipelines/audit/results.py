@@ -92,10 +92,6 @@ def compare(
     ----------
     late : a result whose input landed after this may still change.
     show : maximum number of differences to return.
-
-    Raises
-    ------
-    ClickHouseError, httpx.TransportError : the server refuses, or does not answer.
     """
     statement = _statement(client, dataset)
     key, unsure_from = datasets()[dataset].key, int(late.timestamp())

@@ -47,10 +47,6 @@ def landed(
     """Yield topic and value of the messages at `each` consecutive offsets of each partition, wherever it has landed.
 
     Markers of transactions take offsets, too.
-
-    Raises
-    ------
-    KafkaException : the broker does not answer.
     """
     consumer = beside_the_lander(kafka)
     try:
@@ -77,12 +73,7 @@ def frames(messages: Iterable[tuple[str, bytes]]) -> dict[str, list[Frame]]:
 
 
 def compare(client: ClickHouse, dataset: str, sample: Sequence[Frame]) -> Sampled:
-    """Compare frames of a dataset with its table, and with the ledger.
-
-    Raises
-    ------
-    ClickHouseError, httpx.TransportError : the server refuses, or does not answer.
-    """
+    """Compare frames of a dataset with its table, and with the ledger."""
     definition = datasets()[dataset]
     found = Counter(verdict for frame in sample for verdict in _verdicts(client, definition, frame))
     return Sampled(dataset, len(sample), found.total(), *(found[name] for name in Sampled._fields[3:]))

@@ -36,10 +36,6 @@ def under_way(kafka: Kafka, topics: Collection[str]) -> Mapping[str, Seqs]:
     """Return, by agent, every `seq` in the topics from the lander's committed offset on; a frame has those of its rows.
 
     Some may have landed in the meantime. A message without agent or `seq` belongs to no account and is left out.
-
-    Raises
-    ------
-    KafkaException : the broker does not answer.
     """
     consumer = beside_the_lander(kafka)
     found: dict[str, array[int]] = defaultdict(lambda: array("Q"))
@@ -97,12 +93,7 @@ def runs(seqs: Iterable[int]) -> list[Run]:
 
 
 def positions(consumer: Consumer, topics: Collection[str]) -> Iterator[Position]:
-    """Yield the lander's position in each partition.
-
-    Raises
-    ------
-    KafkaException : the broker does not answer.
-    """
+    """Yield the lander's position in each partition."""
     there = consumer.list_topics(timeout=_TIMEOUT_S).topics
     partitions = [TopicPartition(name, number) for name in topics if name in there for number in there[name].partitions]
     for kept in consumer.committed(partitions, timeout=_TIMEOUT_S):
@@ -113,12 +104,7 @@ def positions(consumer: Consumer, topics: Collection[str]) -> Iterator[Position]
 
 
 def messages(consumer: Consumer, spans: Mapping[tuple[str, int], tuple[int, int]]) -> Iterator[tuple[str, bytes]]:
-    """Yield topic and value of the messages of partitions from one offset up to, but excluding, another.
-
-    Raises
-    ------
-    KafkaException : the broker does not answer.
-    """
+    """Yield topic and value of the messages of partitions from one offset up to, but excluding, another."""
     ends = {key: end for key, (begin, end) in spans.items() if begin < end}
     consumer.assign([TopicPartition(*key, spans[key][0]) for key in ends])
     while ends:

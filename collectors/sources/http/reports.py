@@ -39,12 +39,7 @@ class Dds(HttpSession):
         self.query(ROOT, {})
 
     def query(self, path: str, parameters: Mapping[str, str]) -> bytes:
-        """Return the JSON with which the DDS answers, under the path that it has.
-
-        Raises
-        ------
-        SessionError : of every kind; the connection is closed for LOST and REFUSED.
-        """
+        """Return the JSON with which the DDS answers, under the path that it has."""
         first, second = self._extensions
         try:
             return self.get(path + first, parameters)

@@ -100,7 +100,10 @@ class Target(Strict):
 
 
 class HttpSession:
-    """The connection. Proxies and `.netrc` of the environment are not used: the password goes to the server alone."""
+    """The connection; what fails on it is raised as `SessionError`.
+
+    Proxies and `.netrc` of the environment are not used: the password goes to the server alone.
+    """
 
     def __init__(
         self,
@@ -118,12 +121,7 @@ class HttpSession:
         self._client: httpx.Client | None = None
 
     def open(self) -> None:
-        """Connect, unless connected. A password that was refused is not tried again: it would revoke the user.
-
-        Raises
-        ------
-        SessionError : LOST or REFUSED.
-        """
+        """Connect, unless connected. A password that was refused is not tried again: it would revoke the user."""
         import httpx
 
         if self._client is not None:
@@ -150,12 +148,7 @@ class HttpSession:
         self.number += 1
 
     def probe(self) -> None:
-        """Request what shows whether the server is there; nothing where the first query finds it out.
-
-        Raises
-        ------
-        SessionError : of every kind.
-        """
+        """Request what shows whether the server is there; nothing where the first query finds it out."""
 
     def close(self) -> None:
         client, self._client = self._client, None
@@ -167,12 +160,7 @@ class HttpSession:
         return self._password.text(error)
 
     def get(self, path: str, parameters: Mapping[str, str]) -> bytes:
-        """Return the body of an answer.
-
-        Raises
-        ------
-        SessionError : of every kind; the connection is closed for LOST and REFUSED.
-        """
+        """Return the body of an answer; the connection is closed for LOST and REFUSED."""
         import httpx
 
         try:

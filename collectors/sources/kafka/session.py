@@ -36,7 +36,7 @@ class Range(NamedTuple):
 
 
 class KafkaSession:
-    """The consumer. `number` counts the consumers made."""
+    """The consumer. `number` counts the consumers made; where no broker answers, `SessionError` LOST is raised."""
 
     def __init__(self, client: Callable[[], dict[str, Any]]) -> None:
         """`client` returns settings of librdkafka, secrets read anew."""
@@ -47,12 +47,7 @@ class KafkaSession:
         self._last_error = ""
 
     def open(self) -> None:
-        """Connect, unless connected.
-
-        Raises
-        ------
-        SessionError : LOST where no broker answers.
-        """
+        """Connect, unless connected."""
         if self._consumer is not None:
             return
         self._last_error = ""
@@ -85,41 +80,21 @@ class KafkaSession:
             consumer.close()
 
     def partitions(self, topics: Sequence[str]) -> dict[str, list[Partition]]:
-        """Return the partitions of each topic; none where the cluster has no such topic, or none that we may see.
-
-        Raises
-        ------
-        SessionError : LOST.
-        """
+        """Return the partitions of each topic; none where the cluster has no such topic, or none that we may see."""
         there = self._call(lambda consumer: consumer.list_topics(timeout=TIMEOUT_S)).topics
         return {t: [Partition(t, p) for p in sorted(there[t].partitions)] if t in there else [] for t in topics}
 
     def range(self, place: Partition) -> Range:
-        """Return what a partition holds.
-
-        Raises
-        ------
-        SessionError : LOST.
-        """
+        """Return what a partition holds."""
         found = self._call(lambda c: c.get_watermark_offsets(TopicPartition(*place), timeout=TIMEOUT_S))
         return Range(*found)
 
     def assign(self, offsets: dict[Partition, int]) -> None:
-        """Read from these places and offsets from now on.
-
-        Raises
-        ------
-        SessionError : LOST.
-        """
+        """Read from these places and offsets from now on."""
         self._call(lambda consumer: consumer.assign([TopicPartition(*at, offset) for at, offset in offsets.items()]))
 
     def poll(self, timeout_s: float) -> Message | None:
-        """Return the next message or error of a partition, or None where none comes in time.
-
-        Raises
-        ------
-        SessionError : LOST where the consumer is beyond repair.
-        """
+        """Return the next message or error of a partition, or None where none comes in time; LOST beyond repair."""
         message: Message | None = self._call(lambda consumer: consumer.poll(timeout_s))
         if message is not None and (error := message.error()) is not None and error.fatal():
             self.close()

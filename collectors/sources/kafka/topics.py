@@ -65,12 +65,7 @@ class Topics:
         self._refresh_at = 0.0
 
     def read(self, session: KafkaSession) -> Iterator[Batch]:
-        """Yield batches of new messages, until no more come.
-
-        Raises
-        ------
-        SessionError : LOST.
-        """
+        """Yield batches of new messages, until no more come."""
         while True:
             yield from self._assign(session)
             found: dict[Partition, Lines] = {}

@@ -46,12 +46,7 @@ class Target(Strict):
 
 
 def driver(name: str) -> ModuleType:
-    """Return the driver of that name.
-
-    Raises
-    ------
-    CounterflowError : its client is not installed.
-    """
+    """Return the driver of that name."""
     return importlib.import_module(DRIVERS[name])
 
 

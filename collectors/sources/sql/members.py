@@ -85,12 +85,7 @@ class Follow:
         self._found: dict[tuple[int, str | None, str], list[_Part]] = {}
 
     def read(self, session: SqlSession) -> Iterator[Batch]:
-        """Yield one batch per interval of a member, oldest first; a file that fails does not stop the others.
-
-        Raises
-        ------
-        SessionError : LOST or REFUSED.
-        """
+        """Yield one batch per interval of a member, oldest first; a file that fails does not stop the others."""
         active_library, active = self._active(session)
         library = self._library or active_library or self._members.library
         listed = self._listed(session, library)

@@ -27,7 +27,10 @@ class Answer(NamedTuple):
 
 
 class SqlSession:
-    """The connection. `number` counts the connections made: elapsed figures of the system are relative to one."""
+    """The connection; what fails on it is raised as `SessionError`.
+
+    `number` counts the connections made: elapsed figures of the system are relative to one.
+    """
 
     def __init__(self, driver: ModuleType, target: Target, password: Callable[[], str]) -> None:
         """`password` is called at each connect, so it may be changed."""
@@ -40,12 +43,7 @@ class SqlSession:
         self._limit: _Limit | None = None
 
     def open(self) -> None:
-        """Connect, unless connected. A password that was refused is not tried again: it would disable the profile.
-
-        Raises
-        ------
-        SessionError : LOST or REFUSED.
-        """
+        """Connect, unless connected. A password that was refused is not tried again: it would disable the profile."""
         self._opened()
 
     def close(self) -> None:
@@ -55,23 +53,13 @@ class SqlSession:
                 connection.close()
 
     def run(self, sql: str) -> None:
-        """Run a statement that has no rows.
-
-        Raises
-        ------
-        SessionError : of every kind.
-        """
+        """Run a statement that has no rows."""
         for _ in self.query(sql).rows:
             pass
 
     @contextlib.contextmanager
     def limited(self, timeout_s: float | None) -> Iterator[None]:
-        """Cancel what the connection runs once the time is over: it then fails as SLOW. None is no limit.
-
-        Raises
-        ------
-        SessionError : there is no connection yet, and none can be made: LOST or REFUSED.
-        """
+        """Cancel what the connection runs once the time is over: it then fails as SLOW. None is no limit."""
         if timeout_s is None:
             yield
             return
@@ -84,12 +72,7 @@ class SqlSession:
             self._limit = None
 
     def query(self, sql: str, parameters: Sequence[Any] = ()) -> Answer:
-        """Run a query; its rows are fetched as they are taken, and another query may run meanwhile.
-
-        Raises
-        ------
-        SessionError : of every kind, here and while rows are taken.
-        """
+        """Run a query. Its rows are fetched as they are taken, which may fail; another query may run meanwhile."""
         connection = self._opened()
         try:
             self._cursor = cursor = connection.cursor()
