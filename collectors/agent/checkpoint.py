@@ -126,10 +126,6 @@ def key(agent_id: str, of: FileId | StreamId | None = None) -> bytes:
             return f"{agent_id}/stream/{source}/{system}/{stream}".encode()
 
 
-def encode(value: Self | AnyCheckpoint) -> bytes:
-    return orjson.dumps(value)
-
-
 def check(value: AnyCheckpoint | Position) -> None:
     """Check that a checkpoint, or one with this position, can be written.
 

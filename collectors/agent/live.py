@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator, Sequence
 from functools import partial
 from io import BytesIO
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 from zoneinfo import ZoneInfo
 
 from counterflow.base.kafka import Kafka
@@ -59,13 +59,6 @@ AT_ONCE = 4
 """Batches of a system that are published one after the other, before another has its turn."""
 
 
-class SourceBatch(NamedTuple):
-    """A batch and where it came from."""
-
-    source: System
-    batch: Batch
-
-
 class Live:
     """One reader per system."""
 
@@ -74,8 +67,8 @@ class Live:
         self._spool = spool
         self._metrics = metrics
         self._readers: list[tuple[System, Reader[Any]]] = []
-        self._taken: list[SourceBatch] = []
-        self._acknowledged: list[SourceBatch] = []
+        self._taken: list[tuple[System, Batch]] = []
+        self._acknowledged: list[tuple[System, Batch]] = []
 
     def start(self, known: Committed) -> None:
         """Start querying, behind the committed positions."""
@@ -90,15 +83,15 @@ class Live:
             self._metrics.system_connected.labels(source.name).set(0)
             reader.start()
 
-    def waiting(self) -> Iterator[SourceBatch]:
-        """Yield the batches to publish, a few of each system."""
+    def waiting(self) -> Iterator[tuple[System, Batch]]:
+        """Yield the batches to publish, a few of each system, with the source that each came from."""
         for source, reader in self._readers:
             for _ in range(AT_ONCE):
                 if (batch := reader.waiting.next_batch()) is None:
                     break
                 if batch.is_answer:
                     self._metrics.answer_seconds.labels(source.name, batch.table).observe(batch.seconds)
-                self._taken.append(SourceBatch(source, batch))
+                self._taken.append((source, batch))
                 yield self._taken[-1]
 
     def committed(self) -> None:

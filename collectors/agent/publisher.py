@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterable
 from threading import Event
 from typing import Any, TypeVar, cast
 
+import orjson
 import structlog
 from confluent_kafka import KafkaError, KafkaException, Producer
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.kafka import Kafka
 from counterflow.base.kafka_trouble import FENCED, Trouble
-from counterflow.collectors.agent.checkpoint import AnyCheckpoint, Committed, Self, encode, key, recall
+from counterflow.collectors.agent.checkpoint import AnyCheckpoint, Committed, Self, key, recall
 from counterflow.collectors.agent.envelope import Message
 from counterflow.collectors.sources.files import FileId
 from counterflow.schemas.definition import CHECKPOINTS, datasets
@@ -171,10 +172,10 @@ class Publisher:
         self._self.seq = seq
         try:
             for checkpoint in checkpoints:
-                producer.produce(CHECKPOINTS, encode(checkpoint), key(self._agent_id, checkpoint.id), 0)
+                producer.produce(CHECKPOINTS, orjson.dumps(checkpoint), key(self._agent_id, checkpoint.id), 0)
             for file in forgotten:
                 producer.produce(CHECKPOINTS, None, key(self._agent_id, file), 0)
-            producer.produce(CHECKPOINTS, encode(self._self), key(self._agent_id), 0)
+            producer.produce(CHECKPOINTS, orjson.dumps(self._self), key(self._agent_id), 0)
             self._until("committing", lambda: producer.commit_transaction(5))
         except BufferError:
             raise TransactionLost("the queue to the broker is full") from None

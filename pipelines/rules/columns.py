@@ -5,7 +5,7 @@ An interval states its fields with the types below, each with the reader of its 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -61,17 +61,14 @@ class Number:
         raise ValueError(f"`{name}`: expected a number{bound}{'' if self.needed else ' or null'}, found {value!r}")
 
 
-@dataclass(frozen=True)
-class Flag:
-    """True or false; false where it is null or absent."""
-
-    def __call__(self, row: Mapping[str, Any], name: str) -> bool:
-        value = row.get(name)
-        if value is None:
-            return False
-        if not isinstance(value, bool):
-            raise ValueError(f"`{name}`: expected true, false or null, found {value!r}")
-        return value
+def flag(row: Mapping[str, Any], name: str) -> bool:
+    """Return true or false; false where it is null or absent."""
+    value = row.get(name)
+    if value is None:
+        return False
+    if not isinstance(value, bool):
+        raise ValueError(f"`{name}`: expected true, false or null, found {value!r}")
+    return value
 
 
 @dataclass(frozen=True)
@@ -87,7 +84,7 @@ class OneOf:
         return value
 
 
-Column = Moment | Number | Flag | OneOf
+Column = Callable[[Mapping[str, Any], str], Any]
 """The reader of a column; called with a row and the column's name."""
 
 Time = Annotated[datetime, Moment()]
@@ -96,4 +93,4 @@ Difference = Annotated[float | None, Number()]
 """A number that is negative where a counter restarted."""
 Figure = Annotated[float | None, Number(least=0)]
 Positive = Annotated[float | None, Number(above=0)]
-Mark = Annotated[bool, Flag()]
+Mark = Annotated[bool, flag]
