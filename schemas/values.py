@@ -62,9 +62,9 @@ def columns(dataset: str) -> dict[str, Values]:
 
 
 @cache
-def members(role: str) -> dict[str, Values]:
-    """Return what each member of the envelope may hold."""
-    return {name: Values(column) for name, column in envelope(role).items()}
+def members() -> dict[str, Values]:
+    """Return what each member of the envelope may hold that agents publish."""
+    return {name: Values(column) for name, column in envelope("counter").items()}
 
 
 def mistakes(row: Mapping[str, Any], of: Mapping[str, Values]) -> Iterator[str]:

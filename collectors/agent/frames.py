@@ -336,7 +336,7 @@ def _checks(dataset: str) -> _Checks:
 @cache
 def _members() -> dict[str, Values]:
     """Return what the members of the envelope may hold that a format supplies."""
-    return {name: members("counter")[name] for name in _ENVELOPE}
+    return {name: members()[name] for name in _ENVELOPE}
 
 
 @cache

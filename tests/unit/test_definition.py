@@ -116,7 +116,7 @@ ROW: dict[str, Any] = {
     "busy_pct": 12.5,
 }
 DISK = validator(datasets()["disk"])
-CHECK = members("counter") | columns("disk")
+CHECK = members() | columns("disk")
 
 
 @pytest.mark.parametrize(
