@@ -291,7 +291,7 @@ def test_other_packs_of_the_system_are_sampled_while_a_query_hangs(
     taken: list[Batch] = []
 
     def is_cancelled() -> bool:
-        taken.extend(one.batch for one in live.waiting())
+        taken.extend(batch for _, batch in live.waiting())
         live.committed()
         return any("cancelled" in (batch.trouble or "") for batch in taken)
 

@@ -502,7 +502,7 @@ def live(system: System, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ite
 
 def answers(live: Live) -> list[Batch]:
     """Return the batches of NRG_INFO that wait to be taken."""
-    return [taken.batch for taken in live.waiting() if taken.batch.stream == "NRG_INFO"]
+    return [batch for _, batch in live.waiting() if batch.stream == "NRG_INFO"]
 
 
 @pytest.mark.parametrize(("known", "number"), [("PROD01", 6), ("PROD02", 1)])
