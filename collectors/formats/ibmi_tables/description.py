@@ -60,8 +60,9 @@ class Described(Strict):
 
     `overflow` is the value that stands for a figure that does not fit; it is read as null. `signed` means that values
     below 0 are valid, `dash` that a lone dash is, which elsewhere means null. `also` are other names of the same
-    column. `once` marks a figure that every path of a multipath unit repeats: it is kept for the initial path alone.
-    `ignore` is the reason why the field is not kept.
+    column. `column` is what it fills as it stands in the first of the table's `records`. `once` marks a figure that
+    every path of a multipath unit repeats: it is kept for the initial path alone. `ignore` is the reason why the field
+    is not kept.
     """
 
     type: str
@@ -72,6 +73,7 @@ class Described(Strict):
     signed: bool = False
     dash: bool = False
     also: tuple[str, ...] = ()
+    column: str | None = None
     once: bool = False
     ignore: str | None = None
 
@@ -92,14 +94,15 @@ class Described(Strict):
 class Filled(Strict):
     """The rows of one dataset that a row of the table becomes.
 
-    `columns` holds for each dataset column an expression over fields (see `expression`). With `repeat` there is one row
-    for each number of the range, written `{n}`, or `{nn}` with two digits. Rows for which `when` is 0 or null are left
-    out. Columns in `previous` are running counts, sent with their value at the preceding sample (`prev_…`); columns in
-    `difference` are sent as the difference from it. Both need a table with one row per instance and sample.
+    `columns` holds for each dataset column an expression over fields (see `expression`); those of the first record are
+    completed by the fields that name their `column`. With `repeat` there is one row for each number of the range,
+    written `{n}`, or `{nn}` with two digits. Rows for which `when` is 0 or null are left out. Columns in `previous` are
+    running counts, sent with their value at the preceding sample (`prev_…`); columns in `difference` are sent as the
+    difference from it. Both need a table with one row per instance and sample.
     """
 
     dataset: str
-    columns: dict[str, str | int | bool]
+    columns: dict[str, str | int | bool] = {}
     repeat: tuple[int, int] | None = None
     when: str | None = None
     previous: tuple[str, ...] = ()
@@ -195,9 +198,14 @@ def description(name: str) -> Description | None:
 def _load(path: Path) -> Description:
     content = load_yaml(path.read_text(encoding="utf-8"))
     content["fields"] = {
-        name: field for pattern, field in content.get("fields", {}).items() for name in _expand(str(pattern))
+        name: field
+        for names, field in content.get("fields", {}).items()
+        for pattern in names.split(", ")
+        for name in _expand(pattern)
     }
     found = Description.model_validate(content)
+    if found.records:
+        found.records[0].columns.update({field.column: name for name, field in found.fields.items() if field.column})
     return _joined(found) if found.joins else found
 
 

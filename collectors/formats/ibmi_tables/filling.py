@@ -68,7 +68,8 @@ def fillings(
 
 
 def _filling(dataset: str, records: list[tuple[dict[str, Node], Node | None]]) -> Filling:
-    names = tuple(dict.fromkeys(name for values, _ in records for name in values))
+    filled = {name for values, _ in records for name in values}
+    names = tuple(name for name in datasets()[dataset].columns if name in filled)
     parts = tuple(
         Part(
             tuple(map(values.get, names)),
