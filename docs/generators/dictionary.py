@@ -36,7 +36,10 @@ def _page(dataset: Dataset, mappings: Mappings) -> str:
 def _filled(dataset: Dataset, mappings: Mappings) -> str:
     return "\n".join(
         f"\n### {dataset.dataset} from {source}\n\n"
-        + table(("column", "filled from"), ((f"`{name}`", text) for name, text in counters.items()))
+        + table(
+            ("column", "filled from"),
+            ((f"`{name}`", counters[name]) for name in dataset.columns if name in counters),
+        )
         for source, counters in counters_by_source(dataset.dataset, mappings).items()
     )
 
