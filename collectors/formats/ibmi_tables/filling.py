@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Container, Mapping, Sequence
 from itertools import chain, compress
 from typing import NamedTuple
 
 from counterflow.collectors.formats.ibmi_tables.description import Description, Filled
-from counterflow.collectors.formats.ibmi_tables.expression import (
-    Column,
-    Columns,
-    Constant,
-    Field,
-    Node,
-    fields,
-    parsed,
-    within,
-)
-from counterflow.collectors.formats.ibmi_tables.known import FUNCTIONS
+from counterflow.collectors.formats.ibmi_tables.expression import Column, Columns, fields, is_known, parsed
 from counterflow.schemas.definition import datasets
 
 
@@ -28,8 +19,8 @@ class Part(NamedTuple):
     those of which they are computed.
     """
 
-    values: tuple[Node | None, ...]
-    when: Node | None
+    values: tuple[ast.expr | None, ...]
+    when: ast.expr | None
     fields: tuple[str, ...]
 
 
@@ -58,7 +49,7 @@ def fillings(
     table: Description, present: Container[str], sites: Mapping[str, str], used: set[str]
 ) -> dict[str, Filling]:
     """Return what the table fills, by dataset; add to `used` the fields that occur."""
-    found: dict[str, list[tuple[dict[str, Node], Node | None]]] = {}
+    found: dict[str, list[tuple[dict[str, ast.expr], ast.expr | None]]] = {}
     for filled in table.records:
         for n in range(filled.repeat[0], filled.repeat[1] + 1) if filled.repeat else (0,):
             record = _record(filled, n, present, sites, used)
@@ -67,7 +58,7 @@ def fillings(
     return {dataset: _filling(dataset, records) for dataset, records in found.items()}
 
 
-def _filling(dataset: str, records: list[tuple[dict[str, Node], Node | None]]) -> Filling:
+def _filling(dataset: str, records: list[tuple[dict[str, ast.expr], ast.expr | None]]) -> Filling:
     filled = {name for values, _ in records for name in values}
     names = tuple(name for name in datasets()[dataset].columns if name in filled)
     parts = tuple(
@@ -97,24 +88,24 @@ def _required(dataset: str) -> tuple[str, ...]:
 
 def _record(
     filled: Filled, n: int, present: Container[str], sites: Mapping[str, str], used: set[str]
-) -> tuple[dict[str, Node], Node | None] | None:
+) -> tuple[dict[str, ast.expr], ast.expr | None] | None:
     """Return the values by column, and the condition; None where a column that every row needs is absent."""
     values = {}
     for name, expression in filled.columns.items():
-        node = parsed(_numbered(str(expression), n), FUNCTIONS)
+        node = parsed(_numbered(str(expression), n))
         used.update(fields(node))
-        if known := within(node, present):
-            values[name] = known
+        if is_known(node, present):
+            values[name] = node
     for name, column in sites.items():
         if name in datasets()[filled.dataset].columns and column in present:
-            values[name] = Field(column)
+            values[name] = ast.Name(column)
     if not values.keys() >= {*_required(filled.dataset)}:
         return None  # the columns of this dataset came with a later release
     if filled.when is None:
         return values, None
-    when = parsed(_numbered(filled.when, n), FUNCTIONS)
+    when = parsed(_numbered(filled.when, n))
     used.update(fields(when))
-    return values, within(when, present) or Constant(None)
+    return values, when
 
 
 def _numbered(expression: str, n: int) -> str:

@@ -8,6 +8,7 @@ computed together, one column after the other: a day of a busy system has 1.4 mi
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,16 +24,9 @@ from counterflow.collectors.formats.ibmi_tables.description import (
     Description,
     description,
 )
-from counterflow.collectors.formats.ibmi_tables.expression import (
-    Column,
-    Columns,
-    Node,
-    fields,
-    parsed,
-    within,
-)
+from counterflow.collectors.formats.ibmi_tables.expression import Column, Columns, fields, is_known, parsed
 from counterflow.collectors.formats.ibmi_tables.filling import Filling, fillings
-from counterflow.collectors.formats.ibmi_tables.known import FUNCTIONS, Known
+from counterflow.collectors.formats.ibmi_tables.known import Known
 from counterflow.collectors.records import Reason, Unusable
 from counterflow.schemas.definition import datasets
 
@@ -87,7 +81,7 @@ class Layout:
     settings: tuple[Leftover, ...]
     unknown: tuple[Leftover, ...]
     spare: tuple[Spare, ...]
-    instance: Node
+    instance: ast.expr
     filled: Mapping[str, Filling]
     inputs: Mapping[str, int]
     texts: Mapping[str, int]
@@ -156,12 +150,12 @@ def layout(table_name: str, columns: tuple[str, ...], named: tuple[tuple[str, st
     numbers = (*of_form["number"], *(name for name in discovered if name not in worded))
     texts = (*of_form["text"], *(name for name in discovered if name not in numbers))
     present = {*texts, *of_form["binary"], *numbers, "INTSEC"}
-    instance = within(parsed(table.instance, FUNCTIONS), present)
-    if instance is None:
+    instance = parsed(table.instance)
+    if not is_known(instance, present):
         raise Unusable(
             Reason.BAD_HEADER, f"expected the columns of {table.instance}, which distinguish the rows of {table.table}"
         )
-    used = {*fields(parsed(table.instance, FUNCTIONS)), *sites.values()}
+    used = {*fields(instance), *sites.values()}
     found = fillings(table, present, sites, used)
     described = tuple(table.fields.get(name, Described(type="number")) for name in numbers)
     time = tuple(name for name in TIME_FIELDS if name in places and name != "INTSEC")
