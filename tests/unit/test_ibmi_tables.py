@@ -215,11 +215,19 @@ def test_an_interval_that_does_not_fit_into_memory_has_the_same_rows(
         return sum(isinstance(item, Table) for item in items), sorted(map(repr, singly(items)))
 
     whole, expected = tables_and_rows()
-    monkeypatch.setattr("counterflow.collectors.formats.ibmi_tables.rows._MOST_VALUES", 300)
     monkeypatch.setattr("counterflow.collectors.formats.ibmi_tables.rows._MOST_ROWS", 2)
     parts, found = tables_and_rows()
     assert parts > whole
     assert found == expected
+
+
+def test_rows_that_state_different_lengths_of_time_are_tables_of_their_own() -> None:
+    names = (*TIME, "JBNBR", "JBTDE", "JBTHCT")
+    lengths = (900, 120, 900, 0, 120)
+    rows = [(1, "260716001500", s, "1", f"{n:06}", f"{n:016X}", n) for n, s in enumerate(lengths)]
+    tables = [item for item in read_rows("QAPMJOBMI", names, rows, CONTEXT, {}) if isinstance(item, Table)]
+    found = {table.shared.get("interval_s"): table.columns["threads_started"] for table in tables}
+    assert found == {900: [0, 2], 120: [1, 4], None: [3]}
 
 
 def test_texts_of_connections_that_are_gone_are_forgotten() -> None:

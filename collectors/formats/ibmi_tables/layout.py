@@ -102,13 +102,13 @@ class Layout:
             led = _led_by_zeros(line)
             return None if led == line else self.typed(led)
 
-    def of(self, rows: Sequence[Row], seconds: float | None, known: Known) -> Columns:
-        """Return the columns of rows whose numbers are converted, of an interval of so many seconds."""
+    def of(self, rows: Sequence[Row], seconds: Sequence[float | None], known: Known) -> Columns:
+        """Return the columns of rows whose numbers are converted, each of so many seconds."""
         values = list(zip(*rows, strict=True)) or [()] * len(self.columns)  # of no rows, empty columns
         found: dict[str, Column] = {name: values[place] for name, place in self.inputs.items()}
         for name, place in self.texts.items():
             found[name] = [text.strip() or None for text in values[place]]
-        found["INTSEC"] = [seconds] * len(rows)
+        found["INTSEC"] = seconds
         return Columns(len(rows), found, known.functions())
 
 

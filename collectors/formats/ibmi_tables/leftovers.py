@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
 from counterflow.collectors.formats.ibmi_tables.layout import Layout, Row
@@ -35,11 +35,11 @@ def undescribed(layout: Layout, row: Row) -> Unknown:
     return numbers, texts
 
 
-def counters(layout: Layout, rows: Sequence[Row], instances: Sequence[str], unknown: Sequence[Unknown]) -> list[Any]:
+def counters(layout: Layout, rows: Iterable[tuple[Row, str, Unknown]]) -> list[Any]:
     """Return the values of rows of `counter`, one after the other: what no other dataset models."""
     table = layout.table
     found: list[Any] = []
-    for row, instance, (strange, _) in zip(rows, instances, unknown, strict=True):
+    for row, instance, (strange, _) in rows:
         further = is_further(layout, row)
         for place, name, described in layout.spare:
             value = row[place]

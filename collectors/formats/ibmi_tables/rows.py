@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import compress
 from operator import attrgetter, itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from counterflow.collectors.formats.ibmi_tables.collection import COLLECTION, read_collection
 from counterflow.collectors.formats.ibmi_tables.conversion import Conversion
@@ -26,10 +26,8 @@ from counterflow.collectors.text.numbers import number_of
 from counterflow.collectors.text.stamps import AMBIGUOUS, iso
 
 _SHOWN = 20
-_MOST_ROWS = 1_000
-"""Rows that are converted together."""
-_MOST_VALUES = 2_000_000
-"""Values that may wait for the end of their interval: more would take too much memory."""
+_MOST_ROWS = 2_000
+"""Rows that are converted together: more would take too much memory."""
 
 Items = list[Record | Table | Reject]
 
@@ -63,32 +61,32 @@ def read_rows(
     yield from reader.end()
 
 
-class _Alike(NamedTuple):
-    """What rows of the open interval that state the same length have in common, and their columns by dataset."""
-
-    envelope: Fields
-    columns: dict[str, dict[str, list[Any]]]
-
-
 @dataclass
 class _Batch:
-    """Rows that wait to be converted together: they state the same length of time.
+    """Rows of one interval that wait to be converted together.
 
-    `places` are those of the rows, `refused` the fields that could not be read, by the number of the row in the batch.
+    `seconds` are the lengths of time that they state, None for one that is not above 0. `places` are those of the rows,
+    `refused` the fields that could not be read, by the number of the row in the batch.
     """
 
     interval: Interval
-    seconds: float | None
-    alike: _Alike
     rows: list[Row] = field(default_factory=list)
+    seconds: list[float | None] = field(default_factory=list)
     places: list[object] = field(default_factory=list)
     refused: dict[int, Mapping[Reason, list[str]]] = field(default_factory=dict)
+
+    def alike(self, rows: Sequence[int]) -> Iterable[tuple[float | None, list[int]]]:
+        """Return the positions in `rows`, numbers of rows of the batch, by the length of time that the rows state."""
+        found: dict[float | None, list[int]] = {}
+        for at, row in enumerate(rows):
+            found.setdefault(self.seconds[row], []).append(at)
+        return found.items()
 
 
 class Reader:
     """Turns rows into tables, interval by interval; call `begins` before `row`, and `end` when it returns true.
 
-    Rows wait until some can be converted together; what `row` and `flush` return is in the order of the rows.
+    Rows wait until many can be converted together.
     Datasets with running counts, whose rows may differ in their length of time, and `config` become records.
     """
 
@@ -125,9 +123,7 @@ class Reader:
         self._last: tuple[Any, ...] | None = None  # the time columns of the interval's rows, as written
         self._held: list[tuple[Row, object, bool]] = []  # their instant is known once all of the interval are read
         self._held_number: str | None = None
-        self._alike: dict[float | None, _Alike] = {}
         self._batch: _Batch | None = None
-        self._waiting = 0
         self._at: object = None
         self.rejected: list[tuple[Reject, object]] = []
         """Rejects that were returned, each with the `place` of its row; the caller clears the list."""
@@ -156,7 +152,6 @@ class Reader:
         if interval is None:
             return items
         items += self.flush()
-        items += self._tables()
         if (paths := interval.paths.found) and not self._state.get("paths"):
             self._state["paths"] = True
             items.append(self._reject(Reason.DUPLICATE_ROW, paths, "all"))
@@ -170,7 +165,6 @@ class Reader:
         self._settings.forget(interval.seen)
         self._sample.clear()
         self._interval = self._last = None
-        self._alike = {}
         return items
 
     def row(self, row: Row, place: object = None, *, typed: bool = False) -> Items:
@@ -259,9 +253,8 @@ class Reader:
     def _envelope(self, interval: Interval, seconds: float | None) -> Fields:
         """Return the fields that every row of the interval with this length carries."""
         envelope: Fields = {"ts": interval.ts, "system": self._system, "source": SOURCE}
-        if seconds is not None and seconds > 0:
+        if seconds is not None:
             envelope["interval_s"] = seconds
-            interval.seconds = max(interval.seconds or 0.0, seconds)
         return envelope
 
     # rows
@@ -282,32 +275,37 @@ class Reader:
             interval.refused.add("INTSEC")
             detail = f"expected the length of the interval in seconds, found {str(written).strip():.40}"
             items.append(self._reject(Reason.NOT_A_NUMBER, detail, "part"))
+        if seconds is not None and seconds > 0:
+            interval.seconds = max(interval.seconds or 0.0, seconds)
+        else:
+            seconds = None
         batch = self._batch
-        if batch is None or batch.seconds != seconds or len(batch.rows) == _MOST_ROWS:
+        if batch is None or len(batch.rows) == _MOST_ROWS:
             items += self.flush()
-            alike = self._alike.setdefault(seconds, _Alike(self._envelope(interval, seconds), {}))
-            batch = self._batch = _Batch(interval, seconds, alike)
+            batch = self._batch = _Batch(interval)
         self._sample.add(row)
         if not typed:
             row, refused = self.conversion.of(row)
             if refused:
                 batch.refused[len(batch.rows)] = refused
         batch.rows.append(row)
+        batch.seconds.append(seconds)
         batch.places.append(self._at)
         return items
 
     def flush(self) -> Items:
-        """Convert the rows that wait, and return their items that do not wait for the end of the interval."""
+        """Convert the rows that wait, and return their items: records and rejects in the order of the rows, tables."""
         batch, self._batch = self._batch, None
         if batch is None:
             return []
         found: list[tuple[int, Record | Reject]] = []
+        tables: list[Table] = []
         place = self._at
-        layout, interval, (envelope, waiting) = self.layout, batch.interval, batch.alike
-        columns = layout.of(batch.rows, envelope.get("interval_s"), self._known)
+        layout, interval = self.layout, batch.interval
+        columns = layout.of(batch.rows, batch.seconds, self._known)
         instances, unknown = self._identified(batch, columns.of(layout.instance), found)
         if len(batch.rows) < columns.rows:
-            columns = layout.of(batch.rows, envelope.get("interval_s"), self._known)
+            columns = layout.of(batch.rows, batch.seconds, self._known)
         for dataset, filling in layout.filled.items():
             rows, values = self._complete(batch, dataset, *filling.of(columns), found)
             if dataset == "disk":
@@ -316,37 +314,52 @@ class Reader:
                 for at, *each in zip(rows, *values.values(), strict=True):
                     self._at = batch.places[at]
                     known = {name: value for name, value in zip(values, each, strict=True) if value is not None}
-                    record = Record(dataset, {**envelope, **known})
+                    record = Record(dataset, {**self._envelope(interval, batch.seconds[at]), **known})
                     rejects = self._running.complete(interval, instances[at], dataset, record.fields)
                     found += ((at, reject) for reject in rejects)
                     found.append((at, record))
-            elif self._running.since_baseline[dataset] and self._running.overlaps(interval, batch.seconds):
-                for at in rows[:1]:
-                    self._at = batch.places[at]
-                    lacking = f"no {dataset}"
-                    rejects = self._running.not_reset(interval, dataset, lacking, batch.seconds, interval.since_s)
-                    found += ((at, reject) for reject in rejects)
-                continue
-            elif rows:
-                self._wait(waiting, dataset, values)
+            else:
+                if self._running.since_baseline[dataset]:
+                    rows, values = self._reset(batch, dataset, rows, values, found)
+                for seconds, alike in batch.alike(rows):
+                    shared = self._envelope(interval, seconds)
+                    tables.append(Table(dataset, shared, {n: [v[at] for at in alike] for n, v in values.items()}))
             if rows:
                 interval.counts[dataset] += len(rows)
-        values_of_counters = counters(layout, batch.rows, instances, unknown)
-        if values_of_counters:
-            interval.counts["counter"] += len(values_of_counters) // len(COUNTER)
-            by_column = {name: values_of_counters[at :: len(COUNTER)] for at, name in enumerate(COUNTER)}
-            self._wait(waiting, "counter", by_column)
+        for seconds, alike in batch.alike(range(len(batch.rows))):
+            leftover = [(batch.rows[at], instances[at], unknown[at]) for at in alike]
+            if figures := counters(layout, leftover):
+                interval.counts["counter"] += len(figures) // len(COUNTER)
+                by_column = {name: figures[at :: len(COUNTER)] for at, name in enumerate(COUNTER)}
+                tables.append(Table("counter", self._envelope(interval, seconds), by_column))
         if layout.table.texts and not self._introspected:
+            envelope = self._envelope(interval, None)
             for at, (row, (_, strange)) in enumerate(zip(batch.rows, unknown, strict=True)):
                 settings = [(leftover.name, row[leftover.place].strip()) for leftover in layout.settings]
                 records = self._settings.changed(envelope, instances[at], [*settings, *strange])
                 found += ((at, record) for record in records)
         self._at = place
         found.sort(key=itemgetter(0))
-        items: Items = [item for _, item in found]
-        if self._waiting >= _MOST_VALUES:
-            items += self._tables()
-        return items
+        return [*(item for _, item in found), *tables]
+
+    def _reset(
+        self,
+        batch: _Batch,
+        dataset: str,
+        rows: Sequence[int],
+        columns: dict[str, Column],
+        found: list[tuple[int, Record | Reject]],
+    ) -> tuple[Sequence[int], dict[str, Column]]:
+        """Return the rows of a dataset whose baseline was reset after the sample before; a reject goes to `found`."""
+        interval = batch.interval
+        kept = [not self._running.overlaps(interval, batch.seconds[at]) for at in rows]
+        if all(kept):
+            return rows, columns
+        at = rows[kept.index(False)]
+        self._at, seconds = batch.places[at], batch.seconds[at]
+        rejects = self._running.not_reset(interval, dataset, f"no {dataset}", seconds, interval.since_s)
+        found += ((at, reject) for reject in rejects)
+        return [*compress(rows, kept)], {name: [*compress(values, kept)] for name, values in columns.items()}
 
     def _identified(
         self, batch: _Batch, named: Sequence[str | None], found: list[tuple[int, Record | Reject]]
@@ -358,8 +371,8 @@ class Reader:
         layout, seen = self.layout, batch.interval.seen
         instances: list[str] = []
         unknown = []
-        rows, places = batch.rows, batch.places
-        batch.rows, batch.places = [], []
+        rows, seconds, places = batch.rows, batch.seconds, batch.places
+        batch.rows, batch.seconds, batch.places = [], [], []
         for at, row in enumerate(rows):
             instance = named[at]
             numbers, texts = undescribed(layout, row) if layout.unknown else ((), ())
@@ -383,6 +396,7 @@ class Reader:
             instances.append(instance)
             unknown.append((numbers, texts))
             batch.rows.append(row)
+            batch.seconds.append(seconds[at])
             batch.places.append(places[at])
         return instances, unknown
 
@@ -407,23 +421,6 @@ class Reader:
                 detail = f"expected {', '.join(missing)} of {dataset}"
                 found.append((at, self._reject(Reason.OUT_OF_RANGE, detail, "part")))
         return [*compress(rows, whole)], {name: [*compress(values, whole)] for name, values in columns.items()}
-
-    def _wait(self, waiting: dict[str, dict[str, list[Any]]], dataset: str, columns: Mapping[str, Column]) -> None:
-        """Keep rows of a dataset for the table at the end of the interval."""
-        kept = waiting.setdefault(dataset, {name: [] for name in columns})
-        for name, values in columns.items():
-            kept[name] += values
-            self._waiting += len(values)
-
-    def _tables(self) -> list[Table]:
-        tables = []
-        for envelope, waiting in self._alike.values():
-            tables += [
-                Table(dataset, envelope, columns) for dataset, columns in waiting.items() if any(columns.values())
-            ]
-            waiting.clear()
-        self._waiting = 0
-        return tables
 
     def _reject(self, reason: Reason, detail: str, kept: Any) -> Reject:
         ts = self._interval.ts if self._interval else None
