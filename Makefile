@@ -3,6 +3,8 @@ SHELL := /bin/sh
 .DEFAULT_GOAL := help
 export UV_PYTHON_DOWNLOADS := never
 export UV_PROJECT_ENVIRONMENT := .venv
+# Tests and demo start hundreds of Pythons: each would compile all that it imports where it may not keep the result.
+unexport PYTHONDONTWRITEBYTECODE
 
 PYTHON ?= python3
 HOME_DIR := $(or $(COUNTERFLOW_HOME),.counterflow)
