@@ -13,7 +13,7 @@ from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-d
 from counterflow.pipelines import submission
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.jobs import cluster
-from tests.faults.line import Line, as_admin, kafka
+from tests.faults.line import Line
 from tests.integration.test_agent import Recording
 from tests.integration.test_landing import record
 from tests.support.agents import scrape
@@ -58,7 +58,7 @@ def test_poison_at_the_source_of_the_jobs(line: Line, report: Callable[..., None
     ]
     healthy = orjson.dumps({**whole, "seq": 2})
     before = {found.job: found.job_id for found in submission.listing(cluster(line.stack))}
-    producer = Producer({**kafka(line.stack), "log_level": 0})
+    producer = Producer({**line.stack.kafka("admin").client, "log_level": 0})
     for _ in range(2):
         for value in poison:
             producer.produce(TOPIC, value, key="poison")
@@ -77,8 +77,8 @@ def test_a_migration_while_data_flows(line: Line, report: Callable[..., None]) -
     # Outside the audited time: jobs count the frame, which the lander keeps for one that knows its column.
     older = record(f"{line.name}-newer", 1, ts="2026-07-02T12:00:00Z")
     newer = {**frame("disk", [{**older, "seq": 2, "disk": "hdisk9"}]), "of_tomorrow": [7.5]}
-    producer = Producer({**kafka(line.stack), "log_level": 0})
-    with as_admin(line.stack) as admin:
+    producer = Producer({**line.stack.kafka("admin").client, "log_level": 0})
+    with line.stack.clickhouse("admin") as admin:
         try:
             producer.produce(TOPIC, orjson.dumps(newer), key="newer")
             producer.flush(10)
@@ -104,7 +104,7 @@ def test_retention_overtakes_a_stopped_lander(line: Line, report: Callable[..., 
     supervision.stop(line.stack, "lander")
     before = line.landed()
     time.sleep(3)
-    admin = AdminClient({**kafka(line.stack), "log_level": 0})
+    admin = AdminClient({**line.stack.kafka("admin").client, "log_level": 0})
     with line.resting():
         line.wait_committed()
         partitions = [TopicPartition(TOPIC, p) for p in admin.list_topics(TOPIC, timeout=10).topics[TOPIC].partitions]

@@ -24,7 +24,7 @@ from zoneinfo import ZoneInfo
 
 import httpx
 
-from counterflow.base.clickhouse import ClickHouse, ClickHouseError
+from counterflow.base.clickhouse import ClickHouseError
 from counterflow.base.errors import CounterflowError
 from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Record
@@ -240,13 +240,3 @@ class Line:
         of_records = (ours[name] for name in ("landed", "deadletter", "lost"))
         doubled = (self.counted(self.name) - self.landed()).total()
         return Verdict(*of_records, doubled, report["results_checked"], report["results_wrong"])
-
-
-def kafka(stack: StackSettings) -> dict[str, Any]:
-    """Return the settings of a Kafka client that may do everything."""
-    return stack.kafka("admin").client
-
-
-def as_admin(stack: StackSettings) -> ClickHouse:
-    """Return ClickHouse as the user who may do everything."""
-    return stack.clickhouse("admin")
