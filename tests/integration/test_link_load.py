@@ -19,28 +19,22 @@ from typing import Any
 import pytest
 
 from counterflow.pipelines import submission
-from counterflow.pipelines.rules.roce_cap import RULE, LinkState, Parameters, judge
+from counterflow.pipelines.rules.roce_cap import RULE
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.settings import StackSettings
-from tests.support.flink_line import Record, Results, SettledLine, over
+from tests.support.flink_line import Record, Results, SettledLine, over, verdicts
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 LINE = 100e9
 
 
-class LinkLine(SettledLine):
-    """`link_load`, and the verdicts on it, on topics of their own."""
-
-    def __init__(self, flink: StackSettings, version: int) -> None:
-        super().__init__(flink, version, recompute, ["link_load", "roce_cap"], parallelism=2)
-
-    def links(self, rows: Sequence[Record]) -> None:
-        self.publish([("link_wire" if "hops" in row else "link", row) for row in rows])
-
-
 def recompute(published: Mapping[str, Sequence[Record]]) -> Results:
     loads = link_load(published["link"], published["link_wire"])
-    return {"link_load": loads, "verdict": verdict(loads.values())}
+    judged = [row for row in loads.values() if row["link_type"] in ("nrg", "rdma_link") and row["interval_s"]]
+    return {
+        "link_load": loads,
+        "verdict": verdicts(RULE, judged, lambda load: (load["system"], load["link_type"], load["link"])),
+    }
 
 
 # The recomputation. It shares nothing with the SQL but the wording of the definitions.
@@ -173,29 +167,6 @@ def percent(value: float | None, whole: float | None, times: float) -> float | N
     return None if value is None else over(100 * value * times, whole)
 
 
-def verdict(loads: Iterable[Record]) -> dict[tuple[str, ...], Record]:
-    """Return the verdicts of the rule over each link in order, one an interval."""
-    links = defaultdict(list)
-    for load in loads:
-        if load["link_type"] in ("nrg", "rdma_link") and load["interval_s"]:
-            links[load["system"], load["link_type"], load["link"]].append(load)
-    results: dict[tuple[str, ...], Record] = {}
-    for (system, kind, link), rows in links.items():
-        state, shown, since = LinkState(), None, ""
-        for row in sorted(rows, key=lambda row: seconds(row["ts"])):
-            state, outcome = judge(Parameters(), state, RULE.interval(row))
-            shown, since = str(outcome.state), since if str(outcome.state) == shown else row["ts"]
-            results["roce_cap", system, kind, link, row["ts"]] = {
-                "n": row["n"],
-                "interval_s": row["interval_s"],
-                "state": shown,
-                "signal": outcome.signal and str(outcome.signal),
-                "stale": outcome.stale,
-                "since": since,
-            }
-    return results
-
-
 # The input.
 
 
@@ -294,57 +265,50 @@ def mirrored(
         yield {**envelope, **interface, "ts": stamp(ts), "interval_s": 15.0}
 
 
-def numbered(rows: Iterable[Record]) -> list[Record]:
-    return [{**row, "seq": seq} for seq, row in enumerate(rows)]
+def of_datasets(rows: Iterable[Record]) -> list[tuple[str, Record]]:
+    return [("link_wire" if "hops" in row else "link", {**row, "seq": seq}) for seq, row in enumerate(rows)]
 
 
 def everything() -> list[tuple[str, Record]]:
     hours = timedelta(hours=1)
     systems = [("live", NOW, 10), ("late", NOW - 72 * hours, 20), ("ahead", NOW + 24 * hours, 40)]
-    rows = [row for name, begin, seed in systems for row in mirrored(name, begin, seed=seed)]
-    return [("link_wire" if "hops" in row else "link", row) for row in numbered(rows)]
+    return of_datasets(row for name, begin, seed in systems for row in mirrored(name, begin, seed=seed))
 
 
 @pytest.fixture(scope="module")
-def line(flink: StackSettings) -> Iterator[LinkLine]:
-    line = LinkLine(flink, 50)
+def line(flink: StackSettings) -> Iterator[SettledLine]:
+    line = SettledLine(flink, 50, recompute, ["link_load", "roce_cap"], parallelism=2)
     assert [found.what for found in line.submit()] == ["started", "started"]
     yield line
     submission.cancel(line.cluster, line.jobs)  # its slots
 
 
-def states(line: LinkLine, system: str) -> list[str]:
+def states(line: SettledLine, system: str) -> list[str]:
     mine = {key[-1]: row["state"] for key, row in line.kept("verdict").items() if key[1:3] == (system, "nrg")}
     return [state for _, state in sorted(mine.items())]
 
 
-def test_every_result_is_exact_whatever_the_order(line: LinkLine) -> None:
-    twice = numbered(mirrored("twice", NOW - timedelta(hours=2), seed=30))
-    rows = [
-        *numbered(mirrored("live", NOW, seed=10)),
-        *numbered(mirrored("late", NOW - timedelta(days=3), seed=20)),
-        *numbered(mirrored("ahead", NOW + timedelta(days=1), seed=40)),
-        *twice,
-        *twice,
-    ]
+def test_every_result_is_exact_whatever_the_order(line: SettledLine) -> None:
+    twice = of_datasets(mirrored("twice", NOW - timedelta(hours=2), seed=30))
+    rows = [*everything(), *twice, *twice]
     random.Random(5).shuffle(rows)
     for begin in range(0, len(rows), 200):
-        line.links(rows[begin : begin + 200])
+        line.publish(rows[begin : begin + 200])
         time.sleep(0.4)
     line.check()
 
 
 def test_a_cap_is_raised_after_three_intervals_and_cleared_live_and_through_a_killed_process(
-    flink: StackSettings, line: LinkLine
+    flink: StackSettings, line: SettledLine
 ) -> None:
-    rows = numbered(mirrored("killed", NOW, seed=50))
+    rows = of_datasets(mirrored("killed", NOW, seed=50))
     parts = [rows[:20], rows[20:70], rows[70:]]
-    line.links(parts[0])
+    line.publish(parts[0])
     time.sleep(6)
-    line.links(parts[1])
+    line.publish(parts[1])
     os.kill(supervision.states(flink)["taskmanager"].pid, signal.SIGKILL)
     lifecycle.start(flink, "taskmanager")
-    line.links(parts[2])
+    line.publish(parts[2])
     line.check()
     # a rule runs in the TaskManager: to reach a process beside it would take ports open to the network
     assert not [process for process in supervision.processes(flink) if "fn_execution" in " ".join(process.cmdline())]

@@ -15,13 +15,6 @@ SYSTEMS = ("BANKA", 'it\'s "B"')
 TIMES = [f"2026-05-04T12:{minute:02}:00Z" for minute in range(20)]
 
 
-class WireLine(SettledLine):
-    """`link_wire` on topics of its own."""
-
-    def kept(self, dataset: str) -> dict[tuple[str, ...], Record]:
-        return {key: {**row, "n": 0} for key, row in super().kept(dataset).items()}
-
-
 def recompute(published: Mapping[str, Sequence[Record]]) -> Results:
     """By hand: the first port until the line moves to a resource whose location the HMC does not list."""
     rows: dict[tuple[str, ...], Record] = {}
@@ -31,7 +24,7 @@ def recompute(published: Mapping[str, Sequence[Record]]) -> Results:
         found: Record = {"physical_port": PORT, "logical_port": "27004001", "capacity_pct": 6.0, "pair": "BANKA BANKB"}
         if row["ts"] >= MOVED:
             found = {"missing": "the HMC lists no logical port of the system at ELSEWHERE", "pair": "BANKA BANKB"}
-        rows[row["system"], row["link_type"], row["link"], row["ts"]] = {"n": 0, "ts": row["ts"], **found}
+        rows[row["system"], row["link_type"], row["link"], row["ts"]] = {"ts": row["ts"], **found}
     return {"link_wire": rows}
 
 
@@ -65,7 +58,7 @@ def envelope(system: str, ts: str) -> Record:
 
 
 def test_the_port_of_each_sample_is_right_whatever_comes_first(flink: StackSettings) -> None:
-    line = WireLine(flink, 55, recompute, ["link_wire"], parallelism=2)
+    line = SettledLine(flink, 55, recompute, ["link_wire"], parallelism=2)
     assert [found.what for found in line.submit()] == ["started"]
     given = [row for system in SYSTEMS for row in (*settings(system), *samples(system))]
     rows = [(dataset, {**row, "seq": seq}) for seq, (dataset, row) in enumerate(given)]

@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from counterflow.pipelines import submission
-from counterflow.pipelines.rules.log_ceiling import RULE, LogState, Parameters, judge
+from counterflow.pipelines.rules.log_ceiling import RULE
 from counterflow.stack.settings import StackSettings
-from tests.support.flink_line import Record, Results, SettledLine, first_of_each, known, over, total
+from tests.support.flink_line import Record, Results, SettledLine, first_of_each, known, over, total, verdicts
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 JOBS = ("account_cpu", "log_ceiling", "log_load")
@@ -201,29 +201,6 @@ def log_load(published: Mapping[str, Sequence[Record]]) -> dict[tuple[str, ...],
     return results
 
 
-def verdict(loads: Iterable[Record]) -> dict[tuple[str, ...], Record]:
-    """Return the verdicts of the rule over the intervals of each subsystem, in order."""
-    logs = defaultdict(list)
-    for load in loads:
-        if any(load[name] is not None for name in ("rate_mb_s", "waits_delta", "reset")):
-            logs[load["system"], load["subsystem"]].append(load)
-    results: dict[tuple[str, ...], Record] = {}
-    for (system, subsystem), rows in logs.items():
-        state, shown, since = LogState(), None, ""
-        for row in sorted(rows, key=lambda row: seconds(row["ts"])):
-            state, judged = judge(Parameters(), state, RULE.interval(row))
-            shown, since = str(judged.state), since if str(judged.state) == shown else row["ts"]
-            results["log_ceiling", system, "log", subsystem, row["ts"]] = {
-                "n": row["n"],
-                "interval_s": row["interval_s"],
-                "state": shown,
-                "signal": judged.signal and str(judged.signal),
-                "stale": judged.stale,
-                "since": since,
-            }
-    return results
-
-
 def cores(row: Record) -> tuple[float | None, str]:
     if row.get("physical_consumed_cores") is not None:
         return row["physical_consumed_cores"], "physical"
@@ -378,9 +355,10 @@ def by_space(rows: Sequence[Record], beside: Mapping[str, list[Record]]) -> Reco
 
 def recompute(published: Mapping[str, Sequence[Record]]) -> Results:
     loads = log_load(published)
+    judged = [row for row in loads.values() if any(row[n] is not None for n in ("rate_mb_s", "waits_delta", "reset"))]
     return {
         "log_load": loads,
-        "verdict": verdict(loads.values()),
+        "verdict": verdicts(RULE, judged, lambda load: (load["system"], "log", load["subsystem"])),
         "account_cpu": account_cpu(published),
     }
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -15,6 +16,7 @@ import orjson
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 
 from counterflow.pipelines import jobs, submission
+from counterflow.pipelines.rules import Rule
 from counterflow.pipelines.submission.render import results
 from counterflow.schemas import topics
 from counterflow.schemas.definition import Dataset, datasets
@@ -204,6 +206,30 @@ def agree(found: dict[tuple[str, ...], Record], expected: dict[tuple[str, ...], 
 def agrees(found: Record, expected: Record) -> bool:
     """Compare the expected columns only: the figures in a verdict's reason and evidence are those of `link_load`."""
     return same({name: value for name, value in found.items() if name in expected}, expected)
+
+
+def verdicts(
+    rule: Rule[Any, Any, Any], loads: Iterable[Record], entity: Callable[[Record], tuple[str, ...]]
+) -> dict[tuple[str, ...], Record]:
+    """Return the verdicts of a rule over the rows of each entity in order, one an interval."""
+    entities = defaultdict(list)
+    for load in loads:
+        entities[entity(load)].append(load)
+    results: dict[tuple[str, ...], Record] = {}
+    for name, rows in entities.items():
+        state, shown, since = rule.start, None, ""
+        for row in sorted(rows, key=lambda row: datetime.fromisoformat(row["ts"])):
+            state, judged = rule.judge(rule.parameters(), state, rule.interval(row))
+            shown, since = str(judged.state), since if str(judged.state) == shown else row["ts"]
+            results[(rule.name, *name, row["ts"])] = {
+                "n": row["n"],
+                "interval_s": row["interval_s"],
+                "state": shown,
+                "signal": judged.signal and str(judged.signal),
+                "stale": judged.stale,
+                "since": since,
+            }
+    return results
 
 
 def known(values: Iterator[float | None] | Sequence[float | None]) -> list[float]:
