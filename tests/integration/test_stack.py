@@ -20,7 +20,6 @@ from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 from prometheus_client.parser import text_string_to_metric_families
 
-from counterflow.base.clickhouse import ClickHouse
 from counterflow.pipelines.jobs import all_jobs
 from counterflow.stack import certificate, lifecycle, supervision
 from counterflow.stack.settings import StackSettings
@@ -44,15 +43,6 @@ def counterflow(settings: StackSettings, *words: str, **environment: str) -> sub
 
 def ports(settings: StackSettings) -> list[int]:
     return list(settings.ports.values())
-
-
-def as_user(settings: StackSettings, user: str, password: str | None = None) -> ClickHouse:
-    return ClickHouse(
-        settings.clickhouse_url,
-        user,
-        settings.clickhouse_password(user) if password is None else password,
-        ca=settings.tls_ca,
-    )
 
 
 def test_status_shows_every_part_running(stack: StackSettings) -> None:
@@ -90,7 +80,7 @@ def test_an_agent_runs_with_the_configuration_that_up_wrote(stack: StackSettings
     shutil.copy(SAMPLE, stack.home / "inbox")
     log, name = tmp_path / "log", "from-the-inbox"
     words = (sys.executable, "-m", "counterflow", "agent", "run", "--config", str(config), "--agent-id", name)
-    with AgentProcess(words, log) as agent, as_user(stack, "reader") as reader:
+    with AgentProcess(words, log) as agent, stack.clickhouse("reader") as reader:
         ledger = f"SELECT sum(rows) AS n FROM counterflow.ledger WHERE agent_id = '{name}'"
         until(lambda: int(reader.rows(ledger)[0]["n"]) > 0, log)
         agent.stop()
@@ -139,7 +129,7 @@ def test_data_outlives_down_and_a_new_certificate(new_stack: NewStack, tmp_path:
     """Kafka and ClickHouse speak TLS alone after an `up` with a certificate, and keep what they took before."""
     settings = new_stack()
     lifecycle.start(settings, "kafka", "clickhouse")
-    with as_user(settings, "admin") as admin:
+    with settings.clickhouse("admin") as admin:
         admin.post("CREATE TABLE kept (x UInt8) ENGINE = MergeTree ORDER BY x")
         admin.post("INSERT INTO kept VALUES (42)")
     broker = AdminClient({**settings.kafka("admin").client})
