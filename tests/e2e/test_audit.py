@@ -24,7 +24,11 @@ def test_after_the_demo_nothing_is_lost_or_wrong(counterflow: Run, demo: subproc
     assert (report["lost"], report["pending"]) == (0, 0)
     assert report["acked"] == report["landed"] + report["deadletter"] > 30_000
     assert (report["results_wrong"], report["results_pending"]) == (0, 0)
+    assert report["sample_missing"] == 0
+    assert 0 < report["sample_rows"] == sum(one["stored"] for one in report["sample"])
     checked = {result["dataset"]: result["checked"] for result in report["results"]}
     assert checked.keys() == audited().keys()
     assert all(checked.values()), checked
     assert report["results_checked"] == sum(checked.values())
+    of_nothing = counterflow("audit", "--from", "2001-01-01", "--to", "2001-01-02")
+    assert "None was checked: no result is computed from counters of this period." in of_nothing.stdout

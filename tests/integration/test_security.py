@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -18,54 +17,30 @@ from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, KafkaError, 
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from counterflow.base.clickhouse import ClickHouse, ClickHouseError
-from counterflow.collectors.agent.publish import publish_files
 from counterflow.schemas import topics
 from counterflow.schemas.definition import CHECKPOINTS
+from counterflow.schemas.migrations import migrate
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.flink import client as open_flink
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
-from tests.support.command_line import run_apart
 from tests.support.dds import Authority
 from tests.support.waiting import PATIENCE_S
 
 NewStack = Callable[[], StackSettings]
-SAMPLE = Path(__file__).parents[2] / "samples/nmon/aix_generated.nmon.gz"
 COUNTERS, RESULTS = "counterflow.disk.v2", "counterflow.io_mix.v2"
 AUTHENTICATION_FAILED, NOT_ENOUGH_PRIVILEGES, READONLY, VIOLATES = 516, 497, 164, 452
 
 
 @pytest.fixture(scope="module")
-def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
-    return Authority(tmp_path_factory.mktemp("authority"))
-
-
-@pytest.fixture(scope="module")
-def line(new_stack: NewStack, authority: Authority) -> StackSettings:
+def line(new_stack: NewStack, tmp_path_factory: pytest.TempPathFactory) -> StackSettings:
     """A broker and an engine that speak TLS alone, with topics and tables."""
-    settings = authority.over_tls(new_stack())
+    settings = Authority(tmp_path_factory.mktemp("authority")).over_tls(new_stack())
     lifecycle.start(settings, "kafka", "clickhouse")
     create_topics(settings, topics())
-    counterflow(settings, "dev", "migrate")
+    with settings.clickhouse("migrator") as migrator:
+        migrate(migrator)
     return settings
-
-
-def counterflow(line: StackSettings, *words: str) -> str:
-    result = run_apart(*words, **line.environment)
-    assert result.returncode == 0, result.stderr
-    return result.stdout
-
-
-def test_records_go_from_the_agent_to_the_table_over_tls(line: StackSettings) -> None:
-    sent = publish_files([SAMPLE], kafka=line.kafka("agent"), agent_id="over-tls")
-    counterflow(line, "dev", "land", "--until-caught-up")
-    answer = counterflow(line, "sql", "SELECT sum(rows) AS n FROM counterflow.ledger WHERE agent_id = 'over-tls'")
-    assert answer == f"n\n{sum(sent.records.values())}\n"
-    report = json.loads(counterflow(line, "audit", "--json", "--from", "2026-03-02", "--to", "2026-03-03"))
-    assert report["lost"] == report["sample_missing"] == 0
-    assert 0 < report["sample_rows"] == sum(one["stored"] for one in report["sample"])
-    of_nothing = counterflow(line, "audit", "--from", "2001-01-01", "--to", "2001-01-02")
-    assert "None was checked: no result is computed from counters of this period." in of_nothing
 
 
 # Kafka
@@ -240,7 +215,7 @@ def test_a_password_is_changed_by_removing_its_file(line: StackSettings) -> None
     assert KafkaError._AUTHENTICATION in Client(before).errors()
     assert refusal(line, "reader", "SELECT 1", old) == AUTHENTICATION_FAILED
     with line.clickhouse("reader") as reader:
-        assert reader.rows("SELECT count() > 0 AS data_stays FROM counterflow.ledger") == [{"data_stays": 1}]
+        assert reader.rows("SELECT count() > 0 AS data_stays FROM counterflow.migration") == [{"data_stays": 1}]
 
 
 # Secrets
