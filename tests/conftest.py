@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from counterflow.stack import lifecycle
+from counterflow.stack import lifecycle, supervision
 from counterflow.stack.settings import StackSettings
 from tests.support import left_over
 from tests.support.dds import Authority
@@ -59,6 +59,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         group = used[item] if used[item] in ("stack", "flink") else item.path.stem
         item.add_marker(pytest.mark.xdist_group(group))
+
+
+@pytest.hookimpl(trylast=True)  # after the fixtures of the test
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Stop the whole stack, and Flink, after their last test: they would take time from the tests that follow."""
+    after = getattr(nextitem, "fixturenames", ())
+    ended = {name: given for name, given in getattr(item, "funcargs", {}).items() if name not in after}
+    if "stack" in ended:
+        lifecycle.down(ended["stack"])
+    if "flink" in ended:
+        for part in ("taskmanager", "jobmanager"):
+            supervision.stop(ended["flink"], part)
 
 
 @pytest.fixture(scope="session")

@@ -113,7 +113,7 @@ def test_a_site_puts_its_own_addresses() -> None:
 
 
 @pytest.fixture(scope="module")
-def flink() -> Iterator[str]:
+def flink_url() -> Iterator[str]:
     """A JobManager that runs one of the jobs."""
     answers = {
         "/jobs/overview": {"jobs": [{"name": "io_mix", "jid": "1", "state": "RUNNING"}]},
@@ -140,8 +140,8 @@ def families(*collectors: Any) -> dict[str, dict[tuple[tuple[str, str], ...], fl
     return found
 
 
-def test_jobs_are_exported_as_running_or_not(flink: str) -> None:
-    found = families(Jobs(flink))
+def test_jobs_are_exported_as_running_or_not(flink_url: str) -> None:
+    found = families(Jobs(flink_url))
     assert found["counterflow_flink_up"] == {(): 1}
     running = found["counterflow_job_running"]
     assert running == {(("flink_job", name),): float(name == "io_mix") for name in all_jobs()}
@@ -150,8 +150,8 @@ def test_jobs_are_exported_as_running_or_not(flink: str) -> None:
     assert found["counterflow_job_checkpoint_timestamp_seconds"] == {of: 1_700_000_000}
 
 
-def test_a_job_that_is_not_to_run_is_not_missed(flink: str) -> None:
-    running = families(Jobs(flink, names=["io_mix", "link_load"]))["counterflow_job_running"]
+def test_a_job_that_is_not_to_run_is_not_missed(flink_url: str) -> None:
+    running = families(Jobs(flink_url, names=["io_mix", "link_load"]))["counterflow_job_running"]
     assert running == {(("flink_job", "io_mix"),): 1, (("flink_job", "link_load"),): 0}
 
 
@@ -168,8 +168,8 @@ def test_a_flink_that_is_gone_is_exported_as_down_without_jobs() -> None:
     assert families(Jobs("http://127.0.0.1:9")) == {"counterflow_flink_up": {(): 0}}
 
 
-def test_jobs_are_looked_for_on_every_cluster(flink: str) -> None:
-    assert families(Jobs("http://127.0.0.1:9", flink)) == families(Jobs(flink))
+def test_jobs_are_looked_for_on_every_cluster(flink_url: str) -> None:
+    assert families(Jobs("http://127.0.0.1:9", flink_url)) == families(Jobs(flink_url))
 
 
 def test_each_metric_that_a_rule_names_is_exported_by_some_part() -> None:
