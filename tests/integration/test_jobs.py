@@ -23,7 +23,6 @@ import pytest
 from counterflow.base.errors import CounterflowError
 from counterflow.pipelines import submission
 from counterflow.stack import lifecycle, supervision
-from counterflow.stack.flink import client as opened
 from counterflow.stack.settings import StackSettings
 from tests.support.flink_line import Line, Record, Results, grouped, over, pct, seconds, sums, total
 from tests.support.waiting import PATIENCE_S, until
@@ -202,11 +201,33 @@ def halves(rows: Sequence[tuple[str, Record]]) -> tuple[list[tuple[str, Record]]
 
 @pytest.fixture(scope="module")
 def line(flink: StackSettings) -> Iterator[Line]:
-    """A job of four subtasks, on topics of four partitions."""
+    """A job of four subtasks, on topics of four partitions. The process that submits it first is killed meanwhile."""
     line = Line(flink, 10, recompute, JOBS, parallelism=4)
-    assert [found.what for found in line.submit()] == ["started"]
+    killed = multiprocessing.get_context("fork").Process(target=line.submit)
+    killed.start()
+    [client, *_] = until(clients, every_s=0.1)
+    killed.kill()
+    killed.join(PATIENCE_S)
+    assert client.is_running(), "the client outlives it, and keeps the lock"
+    assert line.submit()
+    assert not client.is_running(), "the lock was waited for"
     yield line
     submission.cancel(line.cluster, line.jobs)  # its slots
+
+
+def clients() -> list[psutil.Process]:
+    found = []
+    for child in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.NoSuchProcess):  # it ended meanwhile
+            if "driver.py" in " ".join(child.cmdline()):
+                found.append(child)
+    return found
+
+
+def test_a_process_that_is_killed_while_it_submits_starts_no_job_twice(line: Line) -> None:
+    running = [(found["jid"], found["name"]) for found in running_jobs(line)]
+    assert running == [(found.job_id, found.job) for found in line.submit() if found.what == "running"]
+    assert len(running) == len(JOBS)
 
 
 def test_every_result_is_exact_whatever_the_order(line: Line) -> None:
@@ -251,7 +272,7 @@ def test_a_killed_job_manager_costs_no_row(flink: StackSettings, line: Line) -> 
     before, after = halves(recording("killed", NOW, seed=8))
     line.publish(before)
     line.arrived()
-    until(lambda: has_checkpoints(flink, line), "each job has a checkpoint")
+    until(lambda: all(job.checkpointed for job in submission.listing(line.cluster, line.jobs)), "checkpoints")
     os.kill(supervision.states(flink)["jobmanager"].pid, signal.SIGKILL)
     line.publish(after)
     lifecycle.start(flink, "jobmanager", "taskmanager")
@@ -259,29 +280,14 @@ def test_a_killed_job_manager_costs_no_row(flink: StackSettings, line: Line) -> 
     line.check()
 
 
-def running_jobs(flink: StackSettings, line: Line) -> list[dict[str, Any]]:
+def running_jobs(line: Line) -> list[dict[str, Any]]:
     """Return what Flink reports of each of the line's jobs."""
     names = {job.name for job in line.jobs}
-    with opened(flink) as http:
-        found = http.get("/jobs/overview").raise_for_status().json()["jobs"]
-    return [job for job in found if job["name"] in names and job["state"] == "RUNNING"]
+    with line.cluster.connect() as connected:
+        return [job for job in connected.running() if job["name"] in names]
 
 
-def has_checkpoints(flink: StackSettings, line: Line) -> bool:
-    """Return whether each of the line's jobs has completed a checkpoint."""
-    ids = [job["jid"] for job in running_jobs(flink, line)]
-    done = [job_id for job_id in ids if [*flink.flink.checkpoints.glob(f"*/{job_id}/chk-*/_metadata")]]
-    return len(done) == len(line.jobs)
-
-
-def tasks(flink: StackSettings, line: Line) -> set[int]:
-    """Return how many tasks each of the line's jobs has."""
-    return {job["tasks"]["total"] for job in running_jobs(flink, line)}
-
-
-def test_a_running_job_is_left_alone_and_a_cancelled_one_continues_at_another_parallelism(
-    flink: StackSettings, line: Line
-) -> None:
+def test_a_running_job_is_left_alone_and_a_cancelled_one_continues_at_another_parallelism(line: Line) -> None:
     assert [found.what for found in line.submit()] == ["running"]
     before, after = halves(recording("rescaled", NOW, seed=9))
     line.publish(before)
@@ -293,7 +299,7 @@ def test_a_running_job_is_left_alone_and_a_cancelled_one_continues_at_another_pa
     for found in line.submit(changed):
         assert found.what == "resumed"
         assert found.checkpoint
-    assert tasks(flink, line) == {3}
+    assert {job["tasks"]["total"] for job in running_jobs(line)} == {3}
     line.check()
 
 
@@ -312,31 +318,3 @@ def test_another_query_starts_from_the_beginning_though_flink_refuses_one_beside
 
     until(are_written_again, "every result is written again", every_s=0.5)
     line.check()
-
-
-def clients() -> list[psutil.Process]:
-    found = []
-    for child in psutil.Process().children(recursive=True):
-        with contextlib.suppress(psutil.NoSuchProcess):  # it ended meanwhile
-            if "driver.py" in " ".join(child.cmdline()):
-                found.append(child)
-    return found
-
-
-def test_a_process_that_is_killed_while_it_submits_starts_no_job_twice(flink: StackSettings) -> None:
-    line = Line(flink, 46, recompute, JOBS)
-    killed = multiprocessing.get_context("fork").Process(target=line.submit)
-    killed.start()
-    [client, *_] = until(clients, every_s=0.1)
-    killed.kill()
-    killed.join(PATIENCE_S)
-    assert client.is_running(), "the client outlives it, and keeps the lock"
-    submitted = line.submit()
-    assert not client.is_running(), "the lock was waited for"
-    names = {job.name for job in line.jobs}
-    with opened(flink) as http:
-        overview = http.get("/jobs/overview").raise_for_status().json()["jobs"]
-    running = [job["jid"] for job in overview if job["name"] in names and job["state"] in ("CREATED", "RUNNING")]
-    assert sorted(running) == sorted(found.job_id for found in submitted)
-    assert {found.what for found in line.submit()} == {"running"}
-    submission.cancel(line.cluster, line.jobs)
