@@ -22,7 +22,7 @@ from tests.e2e.conftest import Run
 from tests.support.agents import Agent
 from tests.support.waiting import PATIENCE_S, until
 
-SNAPSHOTS = 12
+SNAPSHOTS = 6
 SYSTEM = "live-nmon"
 
 
