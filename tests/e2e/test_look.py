@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator
-from datetime import datetime
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-import pyarrow.parquet
-import pytest
+from zoneinfo import ZoneInfo
 
 from counterflow.base.clickhouse import ClickHouse
+from counterflow.recordings.database import Database
+from counterflow.recordings.given import given
+from counterflow.recordings.options import ReadingOptions
 from counterflow.schemas.definition import datasets
-from tests.e2e.conftest import Case, Run
+from tests.e2e.conftest import Case
 
 SAMPLES = Path(__file__).parents[2] / "samples/nmon"
 STORIES = ("sriov-story", "log-ceiling-story", "end-of-day-story")
 """Those whose counters every job reads."""
+SAMPLE = "linux_16n_full"
+"""The demo publishes each sample as a system of its own."""
 RESULTS = [name for name, dataset in datasets().items() if dataset.role == "result"]
 RECOMPUTED_LATER = {"verdict": {"n"}}
 """How many rows a verdict had seen depends on their arrival; all else does not."""
@@ -31,62 +33,36 @@ def same(one: Any, other: Any) -> bool:
         return one.keys() == other.keys() and all(same(one[name], other[name]) for name in one)
     if isinstance(one, str) and one.startswith("{"):
         return same(json.loads(one), json.loads(other))
-    return bool(plain(one) == other)
+    return bool(one == other)
 
 
-def plain(value: Any) -> Any:
-    """Return a value of Parquet as the server gives it in JSON."""
-    return f"{value:%F %T.%f}"[:-3] if isinstance(value, datetime) else value
+def by_key(client: ClickHouse, dataset: str, systems: set[str]) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """Return the results of these systems by their key."""
+    sql = f"SELECT * FROM counterflow.{dataset} FINAL WHERE system IN {{systems:Array(String)}}"
+    rows = client.rows(sql, {"param_systems": sorted(systems)})
+    return {tuple(row[name] for name in datasets()[dataset].key): row for row in rows}
 
 
-def looked_at(counterflow: Run, folder: Path, keep: Path, out: Path) -> None:
-    for path in sorted(folder.iterdir()):
-        named = () if path.name in ("HMC", "SITE") else ("--system", path.name)
-        run = counterflow("look", path, *named, "--keep", keep, "--export", out, "--json")
-        assert run.returncode in (0, 2), run.stderr  # 2: settings alone hold no interval
-
-
-def rows(client: ClickHouse, dataset: str, systems: list[str]) -> Iterator[dict[str, Any]]:
-    sql = f"SELECT * FROM counterflow.{dataset} FINAL WHERE system IN {{systems:Array(String)}} ORDER BY ALL"
-    yield from client.rows(sql, {"param_systems": systems})
-
-
-def assert_same_results(out: Path, reader: ClickHouse, systems: set[str]) -> None:
-    """Assert that `look` exported to `out` exactly the results that the line has for these systems."""
-    compared = 0
-    for dataset in RESULTS:
-        key = datasets()[dataset].key
-        path = out / f"{dataset}.parquet"
-        found = pyarrow.parquet.read_table(path).to_pylist() if path.exists() else []
-        of = sorted(systems | {row["system"] for row in found})
-        here = {tuple(plain(row[name]) for name in key): row for row in found}
-        there = {tuple(row[name] for name in key): row for row in rows(reader, dataset, of)}
-        assert here.keys() == there.keys(), dataset
-        for place, row in here.items():
-            left_out = RECOMPUTED_LATER.get(dataset, set())
-            different = {
-                name: (value, there[place][name])
-                for name, value in row.items()
-                if name not in left_out and not same(value, there[place][name])
-            }
-            assert not different, (dataset, place)
-            compared += 1
-    assert compared > 0
-
-
-@pytest.mark.parametrize("story", STORIES)
-def test_look_gives_the_results_of_the_line(
-    story: str, published: Callable[[str], Case], counterflow: Run, reader: ClickHouse, tmp_path: Path
-) -> None:
-    files = published(story)["folder"]
-    looked_at(counterflow, files, tmp_path / "kept", tmp_path / "out")
-    assert_same_results(tmp_path / "out", reader, {path.name for path in files.iterdir()})
-
-
-@pytest.mark.usefixtures("demo")
-def test_look_gives_the_results_of_the_line_for_a_sample(counterflow: Run, reader: ClickHouse, tmp_path: Path) -> None:
-    """The demo publishes each sample as a system of its own."""
-    name = "linux_16n_full"
-    looked = counterflow("look", SAMPLES / f"{name}.nmon.gz", "--system", name, "--export", tmp_path / "out")
-    assert looked.returncode == 0, looked.stderr
-    assert_same_results(tmp_path / "out", reader, {name})
+def test_look_gives_the_results_of_the_line(published: Callable[[str], Case], reader: ClickHouse) -> None:
+    recordings = [path for story in STORIES for path in sorted(published(story)["folder"].iterdir())]
+    named = {path: None if path.name in ("HMC", "SITE") else path.name for path in recordings}
+    named[SAMPLES / f"{SAMPLE}.nmon.gz"] = SAMPLE
+    with Database() as database:
+        for path, system in named.items():
+            files, _ = given([path])
+            list(database.read(files, ReadingOptions(ZoneInfo("UTC"), system)))
+        database.compute()
+        assert [read.path for read in database.reads if read.error] == []
+        for dataset in RESULTS:
+            found = database.client.rows(f"SELECT DISTINCT system FROM counterflow.{dataset}")
+            systems = {row["system"] for row in found}.union(filter(None, named.values()))
+            here, there = (by_key(of, dataset, systems) for of in (database.client, reader))
+            assert here, dataset
+            assert here.keys() == there.keys(), dataset
+            for place, row in here.items():
+                different = {
+                    name: (value, there[place][name])
+                    for name, value in row.items()
+                    if name not in RECOMPUTED_LATER.get(dataset, set()) and not same(value, there[place][name])
+                }
+                assert not different, (dataset, place)
