@@ -6,51 +6,52 @@ of pods. The job applies a rule, so that the rules are shipped too.
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from typing import Any
 
 import orjson
-import pytest
-from click.testing import CliRunner
 from confluent_kafka import Consumer, Producer
 
-from counterflow.cli import cli
 from counterflow.schemas.definition import datasets
 from counterflow.stack import flink
 from counterflow.stack.settings import StackSettings
-from tests.support.waiting import PATIENCE_S
+from tests.support.command_line import run
+from tests.support.prometheus import running
+from tests.support.waiting import until
 
 JOB = "roce_cap"
 LINK = {"system": "APP1", "link_type": "nrg", "link": "MIRROR_DATABASE", "interval_s": 15.0, "n": 1}
 
 
-def test_a_jobmanager_runs_the_job_that_was_rendered(
-    kafka: StackSettings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_jobmanager_runs_the_job_that_was_rendered(kafka: StackSettings, tmp_path: Path) -> None:
     flink.jobmanager(kafka).prepare()
-    monkeypatch.setenv("COUNTERFLOW_HOME", str(kafka.home))
-    _run("dev", "topics", "create", "--replicas", "1", "--users", "--as", "broker", "--mechanism", "PLAIN")
-    driver, job, _ = _run("jobs", "render", JOB, "--to", str(tmp_path)).split()
+    _run(kafka, "dev", "topics", "create", "--replicas", "1", "--users", "--as", "broker", "--mechanism", "PLAIN")
+    driver, job, _ = _run(kafka, "jobs", "render", JOB, "--to", str(tmp_path)).split()
     program = ("--job-classname", "org.apache.flink.client.python.PythonDriver")
     arguments = ("-pyclientexec", str(kafka.flink.python), "-py", driver, job)
 
-    scratch = f"-Dio.tmp.dirs={tmp_path}"
+    def start(part: str, script: str, *arguments: str) -> AbstractContextManager[None]:
+        command = (str(kafka.flink.distribution / "bin" / script), "start-foreground", f"-Dio.tmp.dirs={tmp_path}")
+        return running(tmp_path / f"{part}.log", *command, *arguments, **kafka.flink.environment)
+
+    consumer = Consumer({**kafka.kafka("admin").client, "group.id": "test", "auto.offset.reset": "earliest"})
+    consumer.subscribe([_topic("verdict")])
+
+    def judged() -> dict[str, Any] | None:
+        message = consumer.poll(1)
+        row = orjson.loads(message.value() or b"{}") if message and not message.error() else {}
+        return row if row.get("system") == LINK["system"] else None  # others may have used the topic before
+
     with (
-        _running(
-            kafka, tmp_path / "jobmanager.log", "standalone-job.sh", "start-foreground", scratch, *program, *arguments
-        ),
-        _running(kafka, tmp_path / "taskmanager.log", "taskmanager.sh", "start-foreground", scratch),
+        start("jobmanager", "standalone-job.sh", *program, *arguments),
+        start("taskmanager", "taskmanager.sh"),
+        closing(consumer),
     ):
         producer = Producer({**kafka.kafka("admin").client, "log_level": 0})
         producer.produce(_topic("link_load"), orjson.dumps({**LINK, "ts": "2026-03-02T08:00:00.000Z"}), key="APP1")
         producer.flush(30)
-        verdict = _first(kafka, _topic("verdict"))
+        verdict = until(judged, tmp_path / "jobmanager.log")
         with flink.client(kafka) as http:
             overview = http.get("/jobs/overview").json()["jobs"]
 
@@ -58,44 +59,11 @@ def test_a_jobmanager_runs_the_job_that_was_rendered(
     assert (verdict["rule"], verdict["system"], verdict["entity"], verdict["n"]) == (JOB, "APP1", LINK["link"], 1)
 
 
-def _run(*words: str) -> str:
-    result = CliRunner().invoke(cli, words)
-    assert result.exit_code == 0, result.output or result.exception
-    return result.stdout
+def _run(kafka: StackSettings, *words: str) -> str:
+    done = run(*words, **kafka.environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def _topic(dataset: str) -> str:
     return datasets()[dataset].topic
-
-
-@contextmanager
-def _running(kafka: StackSettings, log: Path, script: str, *arguments: str) -> Iterator[None]:
-    command = [kafka.flink.distribution / "bin" / script, *arguments]
-    with log.open("wb") as out:
-        process = subprocess.Popen(
-            command, env={**os.environ, **kafka.flink.environment}, stdout=out, stderr=subprocess.STDOUT
-        )
-    try:
-        yield
-    except BaseException:
-        print(log.read_text(errors="replace")[-20_000:])
-        raise
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(PATIENCE_S)
-
-
-def _first(kafka: StackSettings, topic: str) -> dict[str, Any]:
-    consumer = Consumer({**kafka.kafka("admin").client, "group.id": "test", "auto.offset.reset": "earliest"})
-    consumer.subscribe([topic])
-    try:
-        end = time.monotonic() + PATIENCE_S
-        while time.monotonic() < end:
-            message = consumer.poll(1)
-            if message is not None and not message.error():
-                found: dict[str, Any] = orjson.loads(message.value() or b"")
-                if found["system"] == LINK["system"]:  # others may have used the topic before
-                    return found
-    finally:
-        consumer.close()
-    raise AssertionError(f"nothing of {LINK['system']} was written to {topic}")
