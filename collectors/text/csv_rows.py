@@ -44,7 +44,9 @@ class CsvRows:
 
     `is_header(names)` returns whether names in lower case are those of the columns. `known` are the columns that are
     read; others are noted (None: all are read). `unnamed(cells)` returns the columns where a file begins with a row,
-    else None, and `way_out` is reported. `memory` is what the format remembers of earlier rows: JSON values.
+    else None, and `way_out` is reported. `named(name)` returns the name of a column as rows have it, and `names_system`
+    means that rows name their system. A last value that may be cut is kept, but not with `counts`: a cut count looks
+    like one that began anew. `memory` is what the format remembers of earlier rows: JSON values.
     """
 
     stream: BinaryIO
@@ -54,6 +56,9 @@ class CsvRows:
     way_out: str
     known: Collection[str] | None = None
     unnamed: Callable[[list[str]], list[str] | None] = lambda cells: None
+    named: Callable[[str], str] = str.lower
+    names_system: bool = False
+    counts: bool = False
     columns: list[str] | None = field(init=False)
     memory: dict[str, Any] = field(init=False)
 
@@ -70,7 +75,7 @@ class CsvRows:
 
         The last line is a row without a line end only where the data is complete.
         """
-        if self.context.system is None:
+        if self.context.system is None and not self.names_system:
             detail = "the file does not name its system: set `system` of the source, or --system"
             yield Reject(Reason.BAD_HEADER, detail, "none")
             return
@@ -119,8 +124,8 @@ class CsvRows:
             return
         try:
             cells = split(text, self._separator if self.columns else separator(text))
-            if self.columns is None or len(cells) != len(self.columns) or _name(cells[0]) in self.columns:
-                names = [_name(cell) for cell in split(text, separator(text))]
+            if self.columns is None or len(cells) != len(self.columns) or self._name(cells[0]) in self.columns:
+                names = [self._name(cell) for cell in split(text, separator(text))]
                 if self.is_header(names):
                     self._separator = separator(text)
                     yield from self._begin(names)
@@ -139,11 +144,18 @@ class CsvRows:
         elif len(cells) != len(self.columns):
             yield Reject(Reason.FIELD_COUNT, f"expected {len(self.columns)} values, found {len(cells)}", "none")
         else:
-            if line.fault is Reason.CUT_LINE:
+            if line.fault is Reason.CUT_LINE and self.counts:
+                cells[-1] = ""
+                detail = f"the last line has no line end: {self.columns[-1]} may be cut and is left out"
+                yield Reject(Reason.CUT_LINE, detail, "part")
+            elif line.fault is Reason.CUT_LINE:
                 detail = "the last line has no line end: read as it is, its last value may be cut"
                 yield Reject(Reason.CUT_LINE, detail, "all")
             values = ("" if is_null(cell) else cell.strip() for cell in cells)
             yield CsvRow(line, dict(zip(self.columns, values, strict=True)))
+
+    def _name(self, cell: str) -> str:
+        return self.named(cell.strip())
 
     def _begin(self, names: list[str]) -> Iterator[Reject]:
         self.columns = None
@@ -161,7 +173,9 @@ class CsvRows:
 def is_csv_of(head: bytes, is_header: Callable[[Collection[str]], bool]) -> bool:
     """Return whether the first line of `head`, or the second below a title, names columns that `is_header` accepts."""
     try:
-        return any(is_header([_name(cell) for cell in split(line, separator(line))]) for line in first_lines(head))
+        return any(
+            is_header([cell.strip().lower() for cell in split(line, separator(line))]) for line in first_lines(head)
+        )
     except csv.Error:
         return False
 
@@ -247,7 +261,3 @@ def as_kept(instant: datetime) -> datetime:
     if not 2000 <= instant.year < 2300:
         raise ValueError(f"expected a year from 2000, found {instant.year}")
     return instant.astimezone(UTC).replace(microsecond=instant.microsecond // 1000 * 1000)
-
-
-def _name(cell: str) -> str:
-    return cell.strip().lower()
