@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Any, BinaryIO, Literal, NamedTuple
 
@@ -177,40 +177,24 @@ class _Judge:
             yield _reject(detail, record.fields, possible is None, record.line)
 
     def table(self, table: Table) -> Iterator[Item]:
-        dataset, shared, columns = table.dataset, table.shared, table.columns
-        faults: list[str] = []
-        if self._interval_is_impossible(shared, faults):
-            shared = _weightless(dataset, shared)
-            columns = {n: c for n, c in columns.items() if n not in _computed_with_interval(dataset)}
-        rows: dict[int, Fields | None] = {}
-        for at in sorted(_doubtful(dataset, shared, columns)):
-            row = {**shared, **{name: values[at] for name, values in columns.items()}}
-            found: list[str] = []
-            possible = _possible(dataset, row, found)
-            if found:
-                rows[at] = possible
-                faults.append(f"{_place(dataset, row)}: {'; '.join(found)}")
-        if not faults and shared is table.shared:
+        """Yield a table that is plausible as it is, any other as its rows, with one reject for all of them."""
+        if self._is_plausible(table):
             yield table
             return
-        if rows:
-            left_out = {at for at, kept in rows.items() if kept is None}
-            self._left_out[_counted(dataset, table.shared)] += len(left_out)
-            columns = {
-                name: [
-                    value if (kept := rows.get(at)) is None else kept.get(name)
-                    for at, value in enumerate(values)
-                    if at not in left_out
-                ]
-                for name, values in columns.items()
-            }
-        remaining = replace(table, shared=shared, columns=columns)
-        if remaining.rows:
-            yield remaining
-        if not faults:
-            return
+        items = [item for row in table.records() for item in self.record(row)]
+        kept = [item for item in items if not isinstance(item, Reject)]
+        faults = [item.detail for item in items if isinstance(item, Reject)]
+        yield from kept
         more = f"; and {len(faults) - _MOST_NAMED} more" if len(faults) > _MOST_NAMED else ""
-        yield _reject("; ".join(faults[:_MOST_NAMED]) + more, table.shared, not remaining.rows, table.line)
+        if faults:
+            yield _reject("; ".join(faults[:_MOST_NAMED]) + more, table.shared, not kept, table.line)
+
+    def _is_plausible(self, table: Table) -> bool:
+        seconds, faults = table.shared.get("interval_s"), list[str]()
+        for at in _doubtful(table.dataset, table.shared, table.columns):
+            row = {**table.shared, **{name: values[at] for name, values in table.columns.items()}}
+            _possible(table.dataset, row, faults)
+        return not faults and (seconds is None or 0 <= seconds <= self.longest_s)
 
     def _interval_is_impossible(self, fields: Row, faults: list[str]) -> bool:
         """Return whether the interval of a sample cannot be; the first row of the sample reports it."""
