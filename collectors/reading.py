@@ -99,7 +99,7 @@ def read_each(
         for member, stream, fault in contents(raw):
             empty = False
             file = unicode(name_within(name or path, member))
-            context = Context(file, zone, system, date_order=date_order, at=at, beside=beside_content(path, member))
+            context = Context(file, zone, system, date_order=date_order, at=at, beside=beside(path, member))
             faults = [fault] if fault else []
             if stream is None:
                 yield Contained(file, None, iter(faults))
@@ -127,45 +127,26 @@ def name_within(path: Path | str, member: str) -> str:
 
 
 def beside(
-    path: Path, read_alone: Callable[[Path], bool] = lambda path: False
+    path: Path, member: str = "", read_alone: Callable[[Path], bool] = lambda path: False
 ) -> Callable[[str, str], Neighbour | None]:
-    """Return a function that opens the file whose name has `other` where that of `path` has `own`.
+    """Return a function that opens the file whose name has `other` where that of `path`, or its `member`, has `own`.
 
     The letter case of `own` applies to `other`. The function returns None where there is no such file or it cannot be
-    read. `read_alone` returns whether a file was read without its neighbour.
+    read; the neighbour of a member is another member. `read_alone` returns whether a file was read without its
+    neighbour.
     """
+    folder, slash, name = member.rpartition("/") if member else ("", "", path.name)
 
     def neighbour(own: str, other: str) -> Neighbour | None:
-        name = _other(path.name, own, other)
-        if name is None:
+        named = _other(name, own, other)
+        if named is None:
             return None
-        file = path.with_name(name)
+        file = path if member else path.with_name(named)
         try:
-            stream = _content(file, "")
-            return None if stream is None else Neighbour(stream, read_alone(file))
+            stream = _content(file, f"{folder}{slash}{named}" if member else "")
+            return None if stream is None else Neighbour(stream, not member and read_alone(file))
         except OSError:
             return None
-
-    return neighbour
-
-
-def beside_content(
-    path: Path, member: str, read_alone: Callable[[Path], bool] = lambda path: False
-) -> Callable[[str, str], Neighbour | None]:
-    """Return a function that opens the neighbour of a member, another member; without a member, as `beside`."""
-    if not member:
-        return beside(path, read_alone)
-
-    def neighbour(own: str, other: str) -> Neighbour | None:
-        folder, slash, file = member.rpartition("/")
-        name = _other(file, own, other)
-        if name is None:
-            return None
-        try:
-            stream = _content(path, f"{folder}{slash}{name}")
-        except OSError:
-            return None
-        return None if stream is None else Neighbour(stream)
 
     return neighbour
 

@@ -17,7 +17,7 @@ from counterflow.collectors.agent.checkpoint import Checkpoint, check
 from counterflow.collectors.agent.config import Source
 from counterflow.collectors.agent.envelope import Origin
 from counterflow.collectors.formats import formats, recognise
-from counterflow.collectors.reading import HEAD_BYTES, beside_content, name_within, unrecognised
+from counterflow.collectors.reading import HEAD_BYTES, beside, name_within, unrecognised
 from counterflow.collectors.records import Context, Format, Item, Position, Unfinished
 from counterflow.collectors.sources.files import FileId, fingerprint, unicode, window
 from counterflow.collectors.sources.wrapped import WITHIN
@@ -87,7 +87,7 @@ class FileReading:
             date_order=source.date_order,
             at=source.at,
             columns=source.columns,
-            beside=beside_content(self.path, self.member, read_alone),
+            beside=beside(self.path, self.member, read_alone),
         )
         stream = window(self.fd, self.size)
         return _parse(self.format, stream, context, self.known.position if self.known else None)
