@@ -8,12 +8,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from operator import attrgetter
 from typing import BinaryIO
 
-from counterflow.collectors.formats.site.ceilings import resolve
-from counterflow.collectors.formats.site.entries import LISTS, Ceiling, Change, Place, Price, Setting, number, utc
+from counterflow.collectors.formats.site.entries import (
+    LISTS,
+    PATHS,
+    Ceiling,
+    Change,
+    Entry,
+    Place,
+    Price,
+    Setting,
+    number,
+)
 from counterflow.collectors.formats.site.reading import LONGEST_BYTES, Reading, read
 from counterflow.collectors.records import Context, Item, Position, Record
+from counterflow.collectors.text.stamps import iso
 
 _SITE = re.compile(rb"^(?:\xef\xbb\xbf)?site[ \t]*:", re.MULTILINE)
 _LIST = re.compile(rf"^({'|'.join(LISTS)})[ \t]*:".encode(), re.MULTILINE)
@@ -41,21 +52,16 @@ class Site:
         settings = list(_settings(reading, context.system or reading.site))
         yield from reading.rejects
         for setting in settings:
-            fields = {**setting._asdict(), "ts": utc(setting.ts), "source": self.name}
+            fields = {**setting._asdict(), "ts": iso(setting.ts), "source": self.name}
             yield Record("config", fields)
         yield Position(size, lines)
 
 
 def _settings(reading: Reading, site: str | None) -> Iterator[Setting]:
     """Yield the settings that become rows; an entry without its counterpart is refused."""
-    places = [w.entry for w in reading.entries if isinstance(w.entry, Place)]
-    ceilings = [w.entry for w in reading.entries if isinstance(w.entry, Ceiling)]
-    changes = [w.entry for w in reading.entries if isinstance(w.entry, Change)]
-    for held in resolve(places, ceilings, changes):
-        item = f"{held.subsystem}/{held.path}"
-        ceiling = "" if held.ceiling_mb_s is None else number(held.ceiling_mb_s)
-        for name, value in (("ceiling_mb_s", ceiling), ("cec", held.cec), ("storage", held.storage)):
-            yield Setting(held.system, "log_ceiling", item, name, held.since, value)
+    entries = [written.entry for written in reading.entries]
+    places = [entry for entry in entries if isinstance(entry, Place)]
+    yield from _ceilings(entries, places)
     used = {(name, place.cec, place.storage) for place in places for name in place.subsystems}
     for entry, node in reading.entries:
         if isinstance(entry, Ceiling) and (entry.subsystem, entry.cec, entry.storage) not in used:
@@ -65,6 +71,36 @@ def _settings(reading: Reading, site: str | None) -> Iterator[Setting]:
             reading.refuse("prices: kept under the name of the site; give `site: NAME`", node, section="prices")
         else:
             yield from entry.settings(site or "")
+
+
+def _ceilings(entries: list[Entry], places: list[Place]) -> Iterator[Setting]:
+    """Yield the ceiling that holds for a log at every time that is written down for a path, in order of time.
+
+    It is that of the machine and storage then in use. Times without a change are included: a lookup of the newest row
+    before a time is then right even if another edition of the file had something else for that time. A machine or
+    storage without a ceiling of its own has none, whatever the one before it had.
+    """
+    for system, subsystem in dict.fromkeys((p.system, name) for p in places for name in p.subsystems):
+        own = sorted((p for p in places if p.system == system and subsystem in p.subsystems), key=attrgetter("since"))
+        begun = [e for e in entries if isinstance(e, Change) and system in e.systems]
+        for path in PATHS:
+            of_path = (e for e in entries if isinstance(e, Ceiling) and (e.subsystem, e.path) == (subsystem, path))
+            measured = sorted(of_path, key=attrgetter("since"))
+            for since in sorted({e.since for e in (*own, *measured, *begun) if e.since >= own[0].since}):
+                used = next(p for p in reversed(own) if p.since <= since)
+                found = (
+                    c.ceiling_mb_s
+                    for c in reversed(measured)
+                    if c.since <= since and (c.cec, c.storage) == (used.cec, used.storage)
+                )
+                known = next(found, None)
+                values = {
+                    "ceiling_mb_s": "" if known is None else number(known),
+                    "cec": used.cec,
+                    "storage": used.storage,
+                }
+                for name, value in values.items():
+                    yield Setting(system, "log_ceiling", f"{subsystem}/{path}", name, since, value)
 
 
 FORMAT = Site()

@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from counterflow.base.strict import Strict
+from counterflow.collectors.text.stamps import iso, stated
 
 Path = Literal["zhpf", "zhl"]
 PATHS: tuple[Path, ...] = ("zhpf", "zhl")
@@ -32,18 +33,9 @@ class Setting(NamedTuple):
 
 
 def _instant(written: Any) -> datetime:
-    if not isinstance(written, str):
+    if (found := stated(written, UTC)) is None:
         raise ValueError
-    ts = datetime.fromisoformat(written)
-    ts = (ts if ts.tzinfo else ts.replace(tzinfo=UTC)).astimezone(UTC)
-    if not 2000 <= ts.year < 2300:
-        raise ValueError
-    return ts
-
-
-def utc(ts: datetime) -> str:
-    """Return a time as records carry it, to the millisecond."""
-    return ts.isoformat(timespec="milliseconds" if ts.microsecond else "seconds").replace("+00:00", "Z")
+    return found
 
 
 def number(value: float) -> str:
@@ -229,7 +221,7 @@ def _rows(system: str, section: str, item: str, since: datetime, values: dict[st
             case None:
                 continue
             case datetime():
-                value = utc(value)
+                value = iso(value)
             case float():
                 value = number(value)
         yield Setting(system, section, item, name, since, value)
