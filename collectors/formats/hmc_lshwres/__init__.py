@@ -28,7 +28,7 @@ _MESSAGE = re.compile(r"HSC[A-Z0-9]{5}|No results were found")
 _SUFFIX = re.compile(r"-S\d+$")
 _HEXADECIMAL = re.compile(r"[0-9A-Fa-f]{1,8}")
 
-_IN_COLUMNS = {*names.SYSTEM, *names.LOGICAL_PORT, *names.STATE, *names.CAPACITY_PCT}
+_IN_COLUMNS = {*names.SYSTEM, names.LOGICAL_PORT, *names.STATE, *names.CAPACITY_PCT}
 
 
 @dataclass
@@ -129,9 +129,9 @@ def _manifests(state: LshwresState, context: Context) -> Iterator[Record]:
 def _port(found: Attributes, system: str, ts: str, state: LshwresState) -> Iterator[Item]:
     """Yield the records of one port, and a reject for each value that is no number or out of range."""
     envelope: Fields = {"ts": ts, "system": system, "source": "hmc_lshwres"}
-    logical = _first(found, names.LOGICAL_PORT)
-    location = _first(found, names.LOGICAL_LOCATION if logical else names.PHYSICAL_LOCATION)
-    adapter, port = _first(found, names.ADAPTER), _first(found, names.PHYSICAL_PORT)
+    logical = found.get(names.LOGICAL_PORT)
+    location = found.get(names.LOGICAL_LOCATION if logical else names.PHYSICAL_LOCATION)
+    adapter, port = found.get(names.ADAPTER), found.get(names.PHYSICAL_PORT)
     physical = _SUFFIX.sub("", location) if location else None
     if physical is None and None not in (state.managed, adapter, port):
         physical = f"{state.managed} {adapter} {port}"
@@ -184,8 +184,7 @@ def _attributes(row: Sequence[str], header: Sequence[str] | None) -> Attributes 
 
 
 def _is_port(found: Sequence[str] | set[str] | Mapping[str, str]) -> bool:
-    ids = (*names.LOGICAL_PORT, *names.PHYSICAL_LOCATION)
-    return any(name in found for name in names.ADAPTER) and any(name in found for name in ids)
+    return names.ADAPTER in found and (names.LOGICAL_PORT in found or names.PHYSICAL_LOCATION in found)
 
 
 def _is_partition(found: Sequence[str] | set[str] | Mapping[str, str]) -> bool:

@@ -10,11 +10,11 @@ SYSTEM = ("lpar_name", "name")  # used; the second in lssyscfg -r lpar
 PARTITION_ID = "lpar_id"  # used
 OTHERS = ("resource_type", "event_type", "time_cycles", "uncapped_cycles", "drc_index", "slot_num")
 """Listings with these are of something else: utilisation, slots."""
-LOGICAL_PORT = ("logical_port_id",)  # used: the DRC index, in hexadecimal
-LOGICAL_LOCATION = ("location_code",)  # used
-PHYSICAL_LOCATION = ("phys_port_loc",)  # used, in listings of physical ports
-ADAPTER = ("adapter_id",)  # used
-PHYSICAL_PORT = ("phys_port_id",)  # used
+LOGICAL_PORT = "logical_port_id"  # used: the DRC index, in hexadecimal
+LOGICAL_LOCATION = "location_code"  # used
+PHYSICAL_LOCATION = "phys_port_loc"  # used, in listings of physical ports
+ADAPTER = "adapter_id"  # used
+PHYSICAL_PORT = "phys_port_id"  # used
 
 STATE = ("functional_state", "state")  # used: of a logical port, of a physical port; 1 is functional
 CAPACITY_PCT = ("capacity", "curr_capacity", "curr_eth_capacity")  # used: the first; IBM: a percentage, two decimals

@@ -10,17 +10,17 @@ from counterflow.collectors.formats.hmc_pcm.figures import Averages
 from counterflow.collectors.records import Fields
 from counterflow.collectors.text.trees import mapping, mappings
 
-PER_SECOND = {
-    "out_packets": "sentPackets",
-    "in_packets": "receivedPackets",
-    "out_errors": "errorOut",
-    "in_errors": "errorIn",
-    "out_dropped": "droppedSentPackets",
-    "in_dropped": "droppedReceivedPackets",
+FIGURES = {
+    "sentPackets": "out_packets",
+    "receivedPackets": "in_packets",
+    "errorOut": "out_errors",
+    "errorIn": "in_errors",
+    "droppedSentPackets": "out_dropped",
+    "droppedReceivedPackets": "in_dropped",
+    "sentBytes": "out_kb",
+    "receivedBytes": "in_kb",
 }
-"""Columns of `link`: these figures times the length of the interval."""
-BYTES_PER_SECOND = {"out_kb": "sentBytes", "in_kb": "receivedBytes"}
-FIGURES = frozenset((*PER_SECOND.values(), *BYTES_PER_SECOND.values()))
+"""Columns of `link`: these figures, of a second, times the length of the interval; KB are 1,024 bytes."""
 NAMING = ("drcIndex", "physicalLocation", "physicalDrcIndex", "physicalPortId", "id")
 
 _LOGICAL_PORT = re.compile(r"-S\d+$")
@@ -46,12 +46,9 @@ def physical(server: Mapping[str, Any]) -> Iterator[Port]:
 def amounts(link: str, port: Mapping[str, Any], seconds: float, averages: Averages) -> Fields:
     """Return the columns of `link` that a port's figures fill."""
     fields: Fields = {}
-    for column, name in PER_SECOND.items():
+    for name, column in FIGURES.items():
         if (rate := averages.of(link, port, name)) is not None:
-            fields[column] = round(rate * seconds, 3)
-    for column, name in BYTES_PER_SECOND.items():
-        if (rate := averages.of(link, port, name)) is not None:
-            fields[column] = round(rate * seconds / 1024, 6)
+            fields[column] = round(rate * seconds / 1024, 6) if column.endswith("_kb") else round(rate * seconds, 3)
     return fields
 
 

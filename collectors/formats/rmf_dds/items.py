@@ -76,11 +76,11 @@ def _place(report: Mapping[str, Any], state: RmfState, context: Context) -> tupl
 def _report(report: Mapping[str, Any], state: RmfState, context: Context) -> Iterator[Item]:
     content, message = body_of(report), message_of(report.get("message"))
     if message is not None:
-        refused = not message.acceptable and not content.is_empty
+        refused = message.kept == "none" and not content.is_empty
         yield Reject(Reason.RECORDER_MESSAGE, message.text, message.kept, raw=_raw(report) if refused else b"")
     elif content.is_empty:
         yield Reject(Reason.EMPTY_SNAPSHOT, "the report has neither variables nor rows", "none")
-    if content.is_empty or (message is not None and not message.acceptable):
+    if content.is_empty or (message is not None and message.kept == "none"):
         return
     try:
         found = header_of(report, context, state.seen)

@@ -49,20 +49,10 @@ class Header(NamedTuple):
 
 
 class Message(NamedTuple):
-    """State of a report, according to the DDS."""
+    """State of a report, according to the DDS, and how much is kept of it: where `all`, it is read all the same."""
 
-    id: str
     text: str
-
-    @property
-    def acceptable(self) -> bool:
-        """Whether the report is read all the same."""
-        return self.id in ACCEPTABLE
-
-    @property
-    def kept(self) -> Literal["all", "none"]:
-        """How much is kept of a report in this state."""
-        return "all" if self.acceptable else "none"
+    kept: Literal["all", "none"]
 
 
 class Body(NamedTuple):
@@ -139,7 +129,8 @@ def message_of(found: Any) -> Message | None:
         return None
     severity = text(message.get("severity"))
     id, description = text(message.get("id")), text(message.get("description"))[:_LONGEST_TEXT]
-    return Message(id, f"{id or 'no id'}, severity {severity or 'none'}: {description}")
+    kept: Literal["all", "none"] = "all" if id in ACCEPTABLE else "none"
+    return Message(f"{id or 'no id'}, severity {severity or 'none'}: {description}", kept)
 
 
 def body_of(report: Mapping[str, Any]) -> Body:
@@ -175,7 +166,7 @@ def newest(content: bytes) -> Newest | None:
     (report,) = reports
     time, message = mapping(report.get("timeData")), message_of(report.get("message"))
     end = text(time.get("utcEnd")) or text(time.get("localEnd"))
-    if message is not None and (not message.acceptable or body_of(report).is_empty):
+    if message is not None and (message.kept == "none" or body_of(report).is_empty):
         end = f"{end} {message.text}".strip()  # the same interval may be there a moment later
     return Newest(end, _seconds(time.get("gathererInterval"))) if end else None
 
