@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal, NamedTuple
+from itertools import product
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -53,35 +54,50 @@ SYSTEMS = "a list of names of systems as they stand in records, such as [SYS1]"
 
 
 class Entry(Strict):
-    def about(self) -> Iterator[tuple[object, ...]]:
-        """Yield the keys of its subjects; one of two entries with the same key is a mistake."""
-        raise NotImplementedError
+    """What holds from a time on, until a later entry with the same subject. Names of fields stand for their values.
 
-    def settings(self, site: str) -> Iterator[Setting]:
-        """Yield the rows that follow from this entry alone; `site` is the system of an entry that belongs to none."""
-        return iter(())
+    `subject` tells entries apart: one of two with the same is a mistake. The rows that follow from an entry alone are
+    those of `kept`, under `section` and `item`.
+    """
 
-
-class Timed(Entry):
-    """An entry that holds from a time on, until a later one with the same subject."""
+    subject: ClassVar[tuple[str, ...]]
+    section: ClassVar[str] = ""
+    item: ClassVar[str] = ""
+    kept: ClassVar[tuple[str, ...]] = ()
 
     since: Instant = Field(alias="from", description=A_TIME)
 
+    def about(self) -> Iterator[tuple[object, ...]]:
+        """Return the keys of its subjects: one for each of several systems or subsystems."""
+        values = [getattr(self, name) for name in self.subject]
+        return product(*(value if isinstance(value, tuple) else (value,) for value in values))
 
-class Place(Timed):
+    def values(self) -> dict[str, Any]:
+        return self.model_dump(include=set(self.kept), exclude_none=True)
+
+    def settings(self, site: str) -> Iterator[Setting]:
+        """Yield the rows that follow from this entry alone; `site` is the system of an entry that belongs to none."""
+        item = getattr(self, self.item) if self.item else ""
+        for system in getattr(self, "systems", (getattr(self, "system", site),)):
+            for name, value in self.values().items():
+                yield Setting(system, self.section, item, name, self.since, _text(value))
+
+
+class Place(Entry):
     """Which machine (CEC) and which log storage subsystems of one system use."""
+
+    subject = ("system", "subsystems", "since")
 
     system: Name = Field(description="the system's name as it stands in records")
     subsystems: tuple[Name, ...] = Field(min_length=1, description="a list of Db2 subsystems, such as [DBP1]")
     cec: Name = Field(description="a name for the machine, the same in `log_ceilings`")
     storage: Name = Field(description="a name for the log storage, the same in `log_ceilings`")
 
-    def about(self) -> Iterator[tuple[object, ...]]:
-        return ((self.system, subsystem, self.since) for subsystem in self.subsystems)
 
-
-class Ceiling(Timed):
+class Ceiling(Entry):
     """What one copy of a subsystem's log reaches on a path, a machine and a storage; None where it is not known."""
+
+    subject = ("subsystem", "path", "cec", "storage", "since")
 
     subsystem: Name = Field(description="the Db2 subsystem, as in `systems`")
     path: Path = Field(description="zhpf or zhl")
@@ -91,12 +107,13 @@ class Ceiling(Timed):
         description="MB/s (10^6 bytes) of one log copy, more than 0, or none"
     )
 
-    def about(self) -> Iterator[tuple[object, ...]]:
-        yield self.subsystem, self.path, self.cec, self.storage, self.since
 
-
-class Port(Timed):
+class Port(Entry):
     """Hops from a link to its port that nothing reports, or that are reported wrongly, and the port's capacity."""
+
+    subject = ("system", "link", "since")
+    section, item = "port", "link"
+    kept = ("line", "resource", "location_code", "physical_port", "capacity_pct", "line_bits_s")
 
     system: Name = Field(description="the system's name as it stands in records")
     link: Name = Field(
@@ -111,27 +128,18 @@ class Port(Timed):
 
     @model_validator(mode="after")
     def _gives_something(self) -> Port:
-        if not self._given():
-            names = [name for name in type(self).model_fields if name not in _ABOUT]
-            text = f"gives nothing: add `{'`, `'.join(names[:-1])}` or `{names[-1]}`"
+        if not self.values():
+            text = f"gives nothing: add `{'`, `'.join(self.kept[:-1])}` or `{self.kept[-1]}`"
             raise PydanticCustomError("entry", "{text}", {"text": text})
         return self
 
-    def _given(self) -> dict[str, Any]:
-        return self.model_dump(exclude=_ABOUT, exclude_none=True)
 
-    def about(self) -> Iterator[tuple[object, ...]]:
-        yield self.system, self.link, self.since
-
-    def settings(self, site: str) -> Iterator[Setting]:
-        yield from _rows(self.system, "port", self.link, self.since, self._given())
-
-
-_ABOUT = {"system", "link", "since"}
-
-
-class Price(Timed):
+class Price(Entry):
     """What a configuration, or what a run was done on, costs."""
+
+    subject = ("name", "since")
+    section, item = "price", "name"
+    kept = ("amount", "currency")
 
     name: Name = Field(description="the name of a run or of a configuration")
     amount: Amount = Field(description="a number, 0 or more")
@@ -139,17 +147,15 @@ class Price(Timed):
         pattern="^[A-Z]{3}$", description="three letters of ISO 4217; XXX where only ratios are known"
     )
 
-    def about(self) -> Iterator[tuple[object, ...]]:
-        yield self.name, self.since
-
-    def settings(self, site: str) -> Iterator[Setting]:
-        yield from _rows(site, "price", self.name, self.since, self.model_dump(include={"amount", "currency"}))
-
 
 class Run(Entry):
+    subject = ("name", "systems")
+    section, item = "run", "name"
+    kept = ("end", "workload", "units", "warm_up_s")
+
     name: Name = Field(description="the run's name")
     systems: tuple[Name, ...] = Field(min_length=1, description=SYSTEMS)
-    begin: Instant = Field(description=A_TIME)
+    since: Instant = Field(alias="begin", description=A_TIME)
     end: Instant | None = Field(None, description=A_TIME)
     workload: Name | None = Field(None, description="the workload's name as it stands in records")
     units: Name | None = Field(None, description="what is counted, such as accounts")
@@ -158,73 +164,53 @@ class Run(Entry):
 
     @model_validator(mode="after")
     def _is_long_enough(self) -> Run:
-        left_s = (self.end - self.begin).total_seconds() - (self.warm_up_s or 0) if self.end else 1
+        left_s = (self.end - self.since).total_seconds() - (self.warm_up_s or 0) if self.end else 1
         if left_s <= 0:
             text = "`end` is not behind `begin` and `warm_up_s`: nothing would be left of the run"
             raise PydanticCustomError("entry", "{text}", {"text": text})
         return self
 
-    def about(self) -> Iterator[tuple[object, ...]]:
-        return ((self.name, system) for system in self.systems)
-
-    def settings(self, site: str) -> Iterator[Setting]:
-        values = self.model_dump(include={"begin", "end", "workload", "units", "warm_up_s"})
-        values |= {f"engines_{kind}": engines for kind, engines in self.engines.items()}
-        for system in self.systems:
-            yield from _rows(system, "run", self.name, self.begin, values)
+    def values(self) -> dict[str, Any]:
+        engines = {f"engines_{kind}": count for kind, count in self.engines.items()}
+        return {"begin": self.since, **super().values(), **engines}
 
 
-class Batch(Timed):
+class Batch(Entry):
+    subject = ("workload", "systems", "since")
+    section, item = "batch", "workload"
+    kept = ("units_total",)
+
     workload: Name = Field(description="the workload's name as it stands in records")
     systems: tuple[Name, ...] = Field(min_length=1, description=SYSTEMS)
     units_total: Positive = Field(description="units of work, more than 0")
 
-    def about(self) -> Iterator[tuple[object, ...]]:
-        return ((self.workload, system, self.since) for system in self.systems)
 
-    def settings(self, site: str) -> Iterator[Setting]:
-        for system in self.systems:
-            yield Setting(system, "batch", self.workload, "units_total", self.since, number(self.units_total))
-
-
-class Mirror(Timed):
+class Mirror(Entry):
     """How long the line between the nodes of mirrored systems is, or would be."""
+
+    subject = ("systems", "since")
+    section = "mirror"
+    kept = ("distance_km",)
 
     systems: tuple[Name, ...] = Field(min_length=1, description=SYSTEMS)
     distance_km: Positive = Field(description="length of the line, km, more than 0")
 
-    def about(self) -> Iterator[tuple[object, ...]]:
-        return ((system, self.since) for system in self.systems)
 
-    def settings(self, site: str) -> Iterator[Setting]:
-        for system in self.systems:
-            yield Setting(system, "mirror", "", "distance_km", self.since, number(self.distance_km))
-
-
-class Change(Timed):
+class Change(Entry):
     """A change of a system that no counter shows: a PTF, microcode, storage. Learned limits begin anew with it."""
+
+    subject = ("what", "systems", "since")
+    section, item = "change", "what"
+    kept = ("what",)
 
     systems: tuple[Name, ...] = Field(min_length=1, description=SYSTEMS)
     what: Name = Field(description="what changed, such as PTF SI12345")
 
-    def about(self) -> Iterator[tuple[object, ...]]:
-        return ((self.what, system, self.since) for system in self.systems)
 
-    def settings(self, site: str) -> Iterator[Setting]:
-        for system in self.systems:
-            yield Setting(system, "change", self.what, "what", self.since, self.what)
-
-
-def _rows(system: str, section: str, item: str, since: datetime, values: dict[str, Any]) -> Iterator[Setting]:
-    for name, value in values.items():
-        match value:
-            case None:
-                continue
-            case datetime():
-                value = iso(value)
-            case float():
-                value = number(value)
-        yield Setting(system, section, item, name, since, value)
+def _text(value: datetime | float | str) -> str:
+    if isinstance(value, datetime):
+        return iso(value)
+    return number(value) if isinstance(value, float) else value
 
 
 LISTS: dict[str, type[Entry]] = {
