@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from counterflow.base.strict import Strict
 
@@ -15,7 +15,7 @@ _HERE = Path(__file__).parent
 
 
 class Filled(Strict):
-    """What fills a column: the `value` of a metric, or how much it `grew` since the scrape before.
+    """What fills a column: either the `value` of a metric, or how much it `grew` since the scrape before.
 
     `times` converts it to the unit of the column. With `per_interval`, it is divided by the seconds of the interval.
     """
@@ -24,12 +24,6 @@ class Filled(Strict):
     grew: str | None = None
     times: float = 1.0
     per_interval: bool = False
-
-    @model_validator(mode="after")
-    def _is_one(self) -> Filled:
-        if (self.value is None) == (self.grew is None):
-            raise ValueError("expected one of `value` and `grew`")
-        return self
 
 
 class Shares(Strict):
