@@ -103,9 +103,9 @@ _SHORT = 4
 class Pseudonyms:
     """The replacements of names, for files that belong together."""
 
-    def __init__(self, words: Iterable[str] = (), keep: Iterable[str] = (), key: bytes | None = None) -> None:
+    def __init__(self, words: Iterable[str] = (), keep: Iterable[str] = ()) -> None:
         """Begin with the words that the user names; those in `keep` are never replaced."""
-        self._key = key or secrets.token_bytes(32)
+        self._key = secrets.token_bytes(32)
         self._keep = {part.casefold() for word in keep for part in _WORD.findall(word)} | _KEPT
         self._headings: set[str] = set()
         self._found: dict[str, None] = {}
