@@ -11,11 +11,9 @@ from zoneinfo import ZoneInfo
 
 from counterflow.base.errors import why
 from counterflow.collectors.advice import advice
-from counterflow.collectors.formats import recognise
-from counterflow.collectors.reading import HEAD_BYTES, Faults, name_within, unrecognised
+from counterflow.collectors.reading import Faults, contained, name_within
 from counterflow.collectors.records import Context, Record, Reject, Single, singly
 from counterflow.collectors.sources.wrapped import contents
-from counterflow.collectors.text.lines import read_head
 
 _MOST_BYTES = 256 << 20
 
@@ -101,14 +99,8 @@ def read_items(
     file: File, zone: ZoneInfo, system: str | None, date_order: str | None, at: datetime | None
 ) -> Iterator[Single]:
     """Yield what the format of a file yields, each record alone."""
-    stream = io.BytesIO(file.content)
-    head = read_head(stream, HEAD_BYTES)
-    stream.seek(0)
-    form = recognise(head)
-    if form is None:
-        yield unrecognised(head)
-    else:
-        yield from singly(form.parse(stream, Context(file.name, zone, system, date_order=date_order, at=at)))
+    context = Context(file.name, zone, system, date_order=date_order, at=at)
+    yield from singly(contained(io.BytesIO(file.content), context).items)
 
 
 def figures_of(items: Sequence[Single]) -> list[tuple[Any, ...]]:

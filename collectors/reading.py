@@ -77,8 +77,8 @@ def read_file(
     ------
     OSError : the file cannot be opened or read.
     """
-    for contained in read_each(path, zone, system, date_order, at):
-        yield from singly(contained.items)
+    for each in read_each(path, zone, system, date_order, at):
+        yield from singly(each.items)
 
 
 def read_each(
@@ -105,15 +105,15 @@ def read_each(
                 yield Contained(file, None, iter(faults))
                 continue
             with stream:
-                found = _contained(stream, context)
+                found = contained(stream, context)
                 yield found._replace(items=chain(faults, found.items))
         if empty:
             reject = Reject(Reason.EMPTY_FILE, "an archive without files", "none")
             yield Contained(unicode(name or str(path)), None, iter((reject,)))
 
 
-def _contained(stream: BinaryIO, context: Context) -> Contained:
-    stream.seek(0)
+def contained(stream: BinaryIO, context: Context) -> Contained:
+    """Return the content of a file with the format that recognises it; without one, its items are a reject."""
     head = read_head(stream, HEAD_BYTES)
     stream.seek(0)
     form = recognise(head)
