@@ -48,15 +48,11 @@ def devices(names: Iterable[str], system: str, *, aliases: bool = False) -> dict
     listed = set(names)
     if system == "AIX":
         return _aix(listed)
-    found = _linux(listed)
+    has_disks = any(_linux_type(name) == "disk" for name in listed)
+    found = {name: _linux_device(name, listed, has_disks) for name in listed}
     if aliases and any(map(_KERNEL_DISK.fullmatch, listed)):
         found |= {name: Device("mapper", False) for name in listed if not _is_kernel_name(name)}
     return found
-
-
-def _linux(listed: set[str]) -> dict[str, Device]:
-    has_disks = any(_linux_type(name) == "disk" for name in listed)
-    return {name: _linux_device(name, listed, has_disks) for name in listed}
 
 
 def _is_kernel_name(name: str) -> bool:

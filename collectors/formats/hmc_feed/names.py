@@ -46,7 +46,7 @@ SETTINGS = {
 """By section of `config`; elements are searched at any depth, and the first occurrence counts."""
 
 LOGICAL_PORT = r"SRIOV\w*LogicalPort"
-PHYSICAL_PORTS, PHYSICAL_PORT = r"\w*PhysicalPorts", r"\w*PhysicalPort"
+PHYSICAL_PORT = r"\w*PhysicalPort"
 ADAPTER = "SRIOVAdapter"
 
 ID, LOCATION = "LogicalPortID", "LocationCode"

@@ -98,12 +98,8 @@ class _Document:
         settings = {name: value for name in names.SETTINGS[section] if (value := next(_within(one, name), None))}
         yield from self._config(system, section, "", {n: v for n, v in settings.items() if isinstance(v, str)})
         for adapter in _within(one, names.ADAPTER):
-            for ports in adapter if isinstance(adapter, dict) else ():
-                if re.fullmatch(names.PHYSICAL_PORTS, ports):
-                    for group in mappings(adapter.get(ports)):
-                        for name in group:
-                            for port in mappings(group.get(name)) if re.fullmatch(names.PHYSICAL_PORT, name) else ():
-                                yield from self._physical(system, port)
+            for port in mappings([*_within(adapter, names.PHYSICAL_PORT)]):
+                yield from self._physical(system, port)
 
     def _physical(self, system: str, port: Object) -> Iterator[Item]:
         location = _text(port, names.LOCATION)
@@ -184,11 +180,13 @@ def _text(holder: Object, name: str) -> str | None:
     return next(filter(None, _texts(holder, name)), None)
 
 
-def _within(holder: Any, name: str) -> Iterator[Any]:
-    """Yield the values under a name at any depth, from the top."""
+def _within(holder: Any, pattern: str) -> Iterator[Any]:
+    """Yield the values under names of a pattern at any depth, from the top."""
     waiting: list[Any] = [holder]
     while waiting:
         one = waiting.pop(0)
         if isinstance(one, dict):
-            yield from one[name] if isinstance(one.get(name), list) else ()
-            waiting += [member for members in one.values() if isinstance(members, list) for member in members]
+            lists = {name: members for name, members in one.items() if isinstance(members, list)}
+            for name, members in lists.items():
+                yield from members if re.fullmatch(pattern, name) else ()
+            waiting += [member for members in lists.values() for member in members]
