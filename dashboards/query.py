@@ -22,6 +22,7 @@ _VALUES: dict[str, Callable[[Any], str]] = {
     "counter": _counter,
     "peak": lambda column: f"if(count() > 1, max({column}), NULL)",
 }
+_IN_PLACE_OF_SQL = ("from", "where", "thing", "systems", "each", "over", "rows")
 
 
 def with_sql(chart: dict[str, Any]) -> dict[str, Any]:
@@ -46,30 +47,38 @@ def with_sql(chart: dict[str, Any]) -> dict[str, Any]:
         return chart
     if len({"from", "rows", "sql"} & chart.keys()) > 1:
         raise ValueError("a chart has one of `from`, `rows` and `sql`")
+    sql = _of_table(chart) if "rows" in chart else _by_bucket(chart)
     series = {name: _without(of, _VALUES) for name, of in chart.get("series", {}).items()}
-    if "rows" in chart:
-        listed = ",\n  ".join(f'{_value(of)} AS "{name}"' for name, of in chart.get("series", {}).items())
-        return {**_without(chart, ["rows"]), "series": series, "sql": f"SELECT\n  {listed}\n{chart['rows']}"}
-    things = [f"{chart.get('thing')} AS thing"] if "most" in chart else []
-    named = {"figure": chart} if things else chart.get("series") or {"Value": chart}
-    apart = bool({"systems", "over"} & chart.keys()) or (bool(things) and "across" not in chart)
-    by = [*(["system"] if apart else []), *(["thing"] if things else [])]
-    columns = [*by[:apart], *things, *(f'{_value(of)} AS "{name}"' for name, of in named.items())]
+    return {**_without(chart, (*_IN_PLACE_OF_SQL, *_VALUES)), "series": series, "sql": sql}
+
+
+def _of_table(chart: dict[str, Any]) -> str:
+    listed = ",\n  ".join(f'{_value(of)} AS "{name}"' for name, of in chart.get("series", {}).items())
+    return f"SELECT\n  {listed}\n{chart['rows']}"
+
+
+def _by_bucket(chart: dict[str, Any]) -> str:
+    of_things = "most" in chart
+    of_systems = "systems" in chart or "over" in chart or (of_things and "across" not in chart)
+    named = {"figure": chart} if of_things else chart.get("series") or {"Value": chart}
     within = "ts > $__fromTime AND ts <= $__toTime" if chart.get("shape") == "stat" else "$__timeFilter(ts)"
-    sql = _grouped(chart, within, [*by, *chart.get("each", ())], columns)
+    columns = {"system": "system"} if of_systems else {}
+    columns |= {"thing": f"{chart.get('thing')} AS thing"} if of_things else {}
+    values = [f'{_value(of)} AS "{name}"' for name, of in named.items()]
+    sql = _grouped(chart, within, [*columns, *chart.get("each", ())], [*columns.values(), *values])
     if "over" in chart:
         seconds = _grouped(
             chart["over"], f"interval_s > 0 AND {within}", ["system"], ["system", "sum(interval_s) AS seconds"]
         )
         joined = f"(\n{sql}\n) AS one\nINNER JOIN (\n{seconds}\n) AS recorded USING (time, system)"
-        sql = _aggregated(joined, by[1:], {name: f'sum(one."{name}" / seconds)' for name in named})
-    elif "systems" in chart:
+        by = ["thing"] if of_things else []
+        return _aggregated(joined, by, {name: f'sum(one."{name}" / seconds)' for name in named})
+    if "systems" in chart:
         drawn = {name: f'{chart["systems"]}(one."{name}")' for name in named}
         if chart["systems"] == "sum":
             drawn |= {name: f'if(count() = 1, any(one."{name}"), NULL)' for name, of in named.items() if "peak" in of}
-        sql = _aggregated(f"(\n{sql}\n) AS one", [], drawn)
-    left = _without(chart, ("from", "where", "thing", "systems", "each", "over", *_VALUES))
-    return {**left, "series": series, "sql": sql}
+        return _aggregated(f"(\n{sql}\n) AS one", [], drawn)
+    return sql
 
 
 def _grouped(rows: dict[str, Any], within: str, by: list[str], columns: list[str]) -> str:
