@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from counterflow.dashboards.definition import Board, looks
+from counterflow.dashboards.definition import Board
+from counterflow.dashboards.looks import looks
 
 MOST = 500
 """The newest in the range; more marks than pixels inform nobody."""

@@ -1,4 +1,4 @@
-"""Charts and boards as they are written: `charts/<chart>.yaml`, `boards/<board>.yaml`, and their looks, `looks.yaml`.
+"""Charts and boards as they are written: `charts/<chart>.yaml`, `boards/<board>.yaml`.
 
 The SQL of a chart is written once, with Grafana's macros (`dashboards/macros.py`); Grafana and the report both run it.
 Charts below `charts/prometheus/` query Prometheus for the state of the parts; only Grafana draws them.
@@ -7,22 +7,21 @@ Charts below `charts/prometheus/` query Prometheus for the state of the parts; o
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 import yaml
-from pydantic import AfterValidator, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.strict import Strict
 from counterflow.dashboards.buckets import bucketed, usual_s
 from counterflow.dashboards.largest import largest
+from counterflow.dashboards.looks import ColourName, State, UnitName, looks
 from counterflow.dashboards.query import with_sql
 from counterflow.dashboards.runs import overlaid
-from counterflow.pipelines.rules import words
 from counterflow.schemas.thresholds import with_thresholds
 
 FOLDER = Path(__file__).parent
@@ -30,101 +29,9 @@ FOLDER = Path(__file__).parent
 
 _Model = TypeVar("_Model", bound=Strict)
 _HINT = "see docs/dashboards.md"
-
-
-_GRAFANA_UNITS = frozenset(  # those of Grafana that counters have
-    {"short", "none", "string", "bool", "percent", "percentunit", "ns", "µs", "ms", "s", "m", "h", "d", "dtdurations"}
-    | {"dateTimeAsIso", "bytes", "kbytes", "mbytes", "gbytes", "decbytes", "deckbytes", "decmbytes", "decgbytes"}
-    | {"binBps", "Bps", "binbps", "bps", "KiBs", "KBs", "MiBs", "MBs", "GBs", "Mbits", "Gbits", "watt", "celsius"}
-    | {"iops", "rps", "wps", "ops", "reqps", "cps", "mps", "pps", "cpm", "opm"}
-)
-
-
 CHOSEN_AT = "$__timeFilter(ts)"
 """Where the SQL of a family's chart takes the condition of the menu `figure`."""
-
-
-def _grafana_unit(name: str) -> str:
-    if name not in _GRAFANA_UNITS and not re.match(r"(count|si|suffix):", name):
-        raise ValueError(f"`{name}` is no unit of Grafana")
-    return name
-
-
-class Unit(Strict):
-    """A unit: `grafana` is Grafana's name for it, `text` its label on the axis of a printed chart.
-
-    `chars` is the number of characters that a value has in a table.
-    """
-
-    grafana: Annotated[str, AfterValidator(_grafana_unit)]
-    text: str
-    chars: int = 9
-
-
-class State(Strict):
-    """How a state of a verdict is shown: the meaning that gives its colour, and words for people."""
-
-    colour: str
-    text: str
-
-
-class Looks(Strict):
-    """Colours by meaning, those of series that a report does not know in advance and of verdict states, and units.
-
-    Parameters
-    ----------
-    hues : colours of series, by the name of the hue.
-    shades : further colours for a report's open series, two of each of `palette`, for where there are more.
-    sequence : colours for a report's open series that have an order.
-    documented : meanings whose colours a document prescribes, whatever their contrast.
-    themed : meanings that Grafana draws in a colour of the theme, by its name for that.
-    state_colours : the meaning that gives the colour of each state of a verdict, the gravest last.
-    """
-
-    hues: dict[str, str]
-    documented: frozenset[str]
-    colours: dict[str, str]
-    palette: tuple[str, ...]
-    shades: tuple[str, ...]
-    sequence: tuple[str, ...]
-    themed: dict[str, str]
-    state_colours: dict[str, str]
-    units: dict[str, Unit]
-
-    @property
-    def states(self) -> dict[str, State]:
-        """How each state of a verdict is shown, the gravest last."""
-        return {state: self.state(state) for state in self.state_colours}
-
-    def grafana(self, colour: str) -> str:
-        """Return the colour in which Grafana draws a meaning."""
-        return self.themed.get(colour, self.colours[colour])
-
-    def state(self, state: str) -> State:
-        """Return how a state is shown; one that is not known, as it is written."""
-        return State(colour=self.state_colours.get(state, "unknown"), text=words().get(state, state))
-
-
-@cache
-def looks() -> Looks:
-    return Looks.model_validate(_yaml(FOLDER / "looks.yaml"))
-
-
-def _unit(name: str) -> str:
-    if name not in looks().units:
-        raise ValueError(f"`{name}` is no unit of looks.yaml; known are {', '.join(looks().units)}")
-    return name
-
-
-def _colour(name: str) -> str:
-    if name not in looks().colours:
-        raise ValueError(f"`{name}` is no colour of looks.yaml; known are {', '.join(looks().colours)}")
-    return name
-
-
 Text = Annotated[str, Field(min_length=1)]
-UnitName = Annotated[str, AfterValidator(_unit)]
-ColourName = Annotated[str, AfterValidator(_colour)]
 
 
 class Series(Strict):
@@ -584,72 +491,6 @@ def boards() -> dict[str, Board]:
 @cache
 def variables() -> dict[str, Variable]:
     return {name: Variable.model_validate(fields) for name, fields in _yaml(FOLDER / "variables.yaml").items()}
-
-
-def mistakes() -> list[str]:
-    """Return what is wrong with boards and charts that are right each by itself: names, and queries without a range.
-
-    Source of the rules on PromQL: grafana/dashboard-linter, lint/*.go.
-    """
-    placed = {name for board in boards().values() for name in board.drawings}
-    unplaced = sorted(drawings().keys() - placed)
-    titles = Counter(board.title for board in boards().values())
-    return [
-        *(f"{uid}: {mistake}" for uid, board in boards().items() for mistake in _unknown_names(board)),
-        *(f"{times} boards have the title `{title}`: rename one" for title, times in titles.items() if times > 1),
-        *(f"the chart `{name}` is on no board: put it on one, or remove it" for name in unplaced),
-        *(f"the chart `{name}`: {mistake}" for name, chart in charts().items() for mistake in unbounded(chart)),
-        *(
-            f"the chart `{name}`: {mistake}"
-            for name, chart in prometheus_charts().items()
-            for promql in chart.promql.values()
-            for mistake in promql_mistakes(promql)
-        ),
-    ]
-
-
-def _unknown_names(board: Board) -> Iterator[str]:
-    """Yield the charts, variables and boards that a board or its charts name, and that do not exist."""
-    for name in board.variables:
-        if name not in variables():
-            yield f"there is no variable `{name}` in variables.yaml"
-            continue
-        for needed in sorted(variables_of(variable_of(board, name).sql or "") - {*board.variables}):
-            yield f"the variable `{name}` uses the variable `{needed}`, which is not among `variables`"
-    choices = board.choices
-    for name in board.drawings:
-        if name not in drawings():
-            yield f"there is no chart `{name}`"
-            continue
-        chart = drawings()[name]
-        if isinstance(chart, Chart) and chart.figure in choices and "figure" not in board.variables:
-            yield f"the family `{chart.family}` needs the variable `figure`"
-        for variable in sorted(chart.variables - {*board.variables} if isinstance(chart, Chart) else ()):
-            yield f"the chart `{name}` uses the variable `{variable}`, which is not among `variables`"
-        for link in chart.links:
-            if link.board not in boards():
-                yield f"the chart `{name}` leads to `{link.board}`, which is no board"
-                continue
-            for variable in sorted(link.variables.keys() - {*boards()[link.board].variables}):
-                yield f"the chart `{name}` sets `{variable}`, which is no variable of `{link.board}`"
-
-
-def unbounded(chart: Chart) -> Iterator[str]:
-    """Yield where a query reads all of time, or returns more points the longer the range is."""
-    of_runs = "baseline" in chart.variables  # they bound what is read
-    if not of_runs and not re.search(r"\$__(timeFilter|fromTime|toTime)\b", chart.sql):
-        yield "the query reads all of time: $__timeFilter(ts)"
-    if chart.over_time and not re.search(r"\$__(timeInterval|interval_s)\b", chart.sql):
-        yield "the query gives every sample of any range: $__timeInterval(ts - 1) + $__interval_s AS time"
-
-
-def promql_mistakes(promql: str) -> Iterator[str]:
-    """Yield where an expression has a range of its own, or draws a counter as it grows."""
-    if ranges := [found for found in re.findall(r"\[([^]]*)\]", promql) if found != "$__rate_interval"]:
-        yield f"[{ranges[0]}] is as long at any range: [$__rate_interval]"
-    counters = re.sub(r"\b(rate|irate|increase)\(\w+(\{[^}]*\})?\[", "", promql)
-    if bare := re.search(r"\b\w+_total\b", counters):
-        yield f"{bare[0]} only grows: rate(...) or increase(...)"
 
 
 def _read(model: type[_Model], paths: Mapping[str, Path], key: str) -> dict[str, _Model]:

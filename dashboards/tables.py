@@ -6,7 +6,8 @@ wide as its heading and its values need, and one column takes what is left over.
 
 from __future__ import annotations
 
-from counterflow.dashboards.definition import Drawing, Series, looks
+from counterflow.dashboards.definition import Drawing, Series
+from counterflow.dashboards.looks import looks
 
 _PER_CHARACTER_PX, _PADDING_PX = 7.6, 16
 """Inter at 14 pixels: digits are the widest characters of figures. Cells have 6 pixels on each side, and a border."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from counterflow.dashboards.definition import Chart, State, Threshold, looks
+from counterflow.dashboards.definition import Chart, Threshold
 from counterflow.dashboards.frames import FrameError, Result
 from counterflow.dashboards.frames import over_time as frame_of
+from counterflow.dashboards.looks import State, looks
 from counterflow.dashboards.macros import Range
 from counterflow.dashboards.report import specs
 from counterflow.dashboards.report.series import Drawn, drawn

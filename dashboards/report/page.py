@@ -15,7 +15,7 @@ import vl_convert
 from markupsafe import Markup, escape
 
 from counterflow.base.caches import cached
-from counterflow.dashboards.definition import looks
+from counterflow.dashboards.looks import looks
 from counterflow.dashboards.report import specs
 from counterflow.dashboards.report.collect import Report
 from counterflow.dashboards.report.figures import ReportFigure

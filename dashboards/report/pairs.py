@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from counterflow.dashboards.definition import looks
+from counterflow.dashboards.looks import looks
 from counterflow.dashboards.report.figures import ReportTable
 
 

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 from itertools import cycle, islice
 from typing import Any, NamedTuple
 
-from counterflow.dashboards.definition import Chart, Series, looks
+from counterflow.dashboards.definition import Chart, Series
 from counterflow.dashboards.frames import Field, Frame
 from counterflow.dashboards.largest import OTHERS
+from counterflow.dashboards.looks import looks
 from counterflow.dashboards.report.words import ms, number, plain
 from counterflow.dashboards.shapes import MOST_SERIES
 

@@ -11,8 +11,9 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
-from counterflow.dashboards.definition import Chart, looks
+from counterflow.dashboards.definition import Chart
 from counterflow.dashboards.frames import Result
+from counterflow.dashboards.looks import looks
 from counterflow.dashboards.macros import Range
 from counterflow.dashboards.report.series import Drawn, DrawnSeries, palette, unbroken
 from counterflow.dashboards.report.words import mentions, ms, number, plain

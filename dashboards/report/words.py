@@ -10,7 +10,7 @@ from typing import Any
 from markupsafe import Markup
 
 from counterflow.base.inert import inert
-from counterflow.dashboards.definition import looks
+from counterflow.dashboards.looks import looks
 
 MISSING = "\u2013"
 """Stands for an unknown figure, which is never 0."""

@@ -10,7 +10,8 @@ import pytest
 
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.dashboards.annotations import drawn_over
-from counterflow.dashboards.definition import boards, looks
+from counterflow.dashboards.definition import boards
+from counterflow.dashboards.looks import looks
 from counterflow.dashboards.macros import Range, expand
 from counterflow.stack.settings import StackSettings
 from tests.support.tables import empty_tables, insert

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from counterflow.dashboards.definition import looks
+from counterflow.dashboards.looks import looks
 from counterflow.dashboards.report import page as made
 from tests.support.browser import Page, browser
 from tests.support.reports import report

@@ -26,14 +26,7 @@ from counterflow.base.clickhouse import ClickHouse, ClickHouseError
 from counterflow.cli._reader import reader
 from counterflow.dashboards import alerting
 from counterflow.dashboards.annotations import drawn_over
-from counterflow.dashboards.definition import (
-    boards,
-    charts,
-    tables_of,
-    variable_of,
-    variables,
-    variables_of,
-)
+from counterflow.dashboards.definition import boards, charts, tables_of, variable_of, variables, variables_of
 from counterflow.dashboards.frames import Column, Result
 from counterflow.dashboards.macros import All, Range, bucket_s, expand
 from counterflow.dashboards.server import fetch

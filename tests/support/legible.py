@@ -6,17 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 
 from counterflow.dashboards.build import dashboard
-from counterflow.dashboards.definition import (
-    Board,
-    Chart,
-    Drawing,
-    Looks,
-    PrometheusChart,
-    boards,
-    drawings,
-    looks,
-    members,
-)
+from counterflow.dashboards.definition import Board, Chart, Drawing, PrometheusChart, boards, drawings, members
+from counterflow.dashboards.looks import Looks, looks
 from counterflow.dashboards.tables import width_px
 from tests.support.colour import alike, faint
 

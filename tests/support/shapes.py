@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from statistics import median_high
 
-from counterflow.dashboards.definition import Chart, Link, boards, looks
+from counterflow.dashboards.definition import Chart, Link, boards
 from counterflow.dashboards.frames import FrameError, Result, over_time
+from counterflow.dashboards.looks import looks
 from counterflow.dashboards.runs import AXIS
 from counterflow.dashboards.shapes import MOST_SERIES
 from counterflow.dashboards.tables import characters, filler

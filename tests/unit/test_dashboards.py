@@ -20,18 +20,9 @@ from counterflow.base.errors import CounterflowError
 from counterflow.dashboards import definition
 from counterflow.dashboards.alerting import alerts
 from counterflow.dashboards.build import IMPORTS, _link, dashboard, files, panel, path_of
-from counterflow.dashboards.definition import (
-    Board,
-    Chart,
-    Link,
-    PrometheusChart,
-    Unit,
-    boards,
-    mistakes,
-    prometheus_charts,
-    promql_mistakes,
-    unbounded,
-)
+from counterflow.dashboards.definition import Board, Chart, Link, PrometheusChart, boards, prometheus_charts
+from counterflow.dashboards.looks import Unit
+from counterflow.dashboards.mistakes import mistakes, promql_mistakes, unbounded, unknown_names
 from tests.support.board_check import check
 from tests.support.metrics import published
 
@@ -178,7 +169,6 @@ def test_a_unit_is_one_of_grafana() -> None:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Definitions of this test alone: one good chart and a board that shows it."""
     loaders = (definition.charts, definition.prometheus_charts, definition.boards, definition.variables)
-    definition.looks()  # those of the product
     (tmp_path / "charts").mkdir()
     (tmp_path / "boards").mkdir()
     shutil.copy(definition.FOLDER / "variables.yaml", tmp_path)
@@ -206,7 +196,7 @@ def test_every_mistake_is_named_with_its_file(folder: Path) -> None:
 
 
 def test_what_a_board_names_must_be_there(folder: Path) -> None:
-    assert definition.mistakes() == []
+    assert mistakes() == []
     linked = next(yaml.safe_load_all((PANELS / "ranking.yaml").read_text()))
     linked["links"] = [{"title": "L", "board": "cf-load", "variables": {"nobody": "name"}}]
     linked["links"] += [{"title": "L", "board": "cf-nowhere"}]
@@ -217,7 +207,7 @@ def test_what_a_board_names_must_be_there(folder: Path) -> None:
     (folder / "boards/wrong.yaml").write_text(yaml.safe_dump(board))
     definition.charts.cache_clear()
     definition.boards.cache_clear()
-    assert definition.mistakes() == [
+    assert mistakes() == [
         "cf-wrong: there is no variable `strange` in variables.yaml",
         "cf-wrong: the chart `linked` uses the variable `grouping`, which is not among `variables`",
         "cf-wrong: the chart `linked` sets `nobody`, which is no variable of `cf-load`",
@@ -226,10 +216,10 @@ def test_what_a_board_names_must_be_there(folder: Path) -> None:
     ]
     (folder / "boards/again.yaml").write_text((folder / "boards/load.yaml").read_text())
     definition.boards.cache_clear()
-    assert "2 boards have the title `T`: rename one" in definition.mistakes()
+    assert "2 boards have the title `T`: rename one" in mistakes()
     (folder / "charts/nowhere.yaml").write_text((folder / "charts/busy.yaml").read_text())
     definition.charts.cache_clear()
-    assert "the chart `nowhere` is on no board: put it on one, or remove it" in definition.mistakes()
+    assert "the chart `nowhere` is on no board: put it on one, or remove it" in mistakes()
 
 
 def test_a_mistake_in_a_family_names_its_chart(folder: Path) -> None:
@@ -280,7 +270,7 @@ def test_a_family_is_one_panel_and_each_query_has_its_own_unit() -> None:
 
 def test_a_board_with_a_family_needs_its_menu() -> None:
     board = boards()["cf-linux"].model_copy(update={"variables": ("system",)})
-    assert "the family `linux_gpu` needs the variable `figure`" in definition._unknown_names(board)
+    assert "the family `linux_gpu` needs the variable `figure`" in unknown_names(board)
 
 
 def test_the_menu_of_a_board_leads_to_every_board() -> None:

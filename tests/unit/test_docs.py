@@ -20,7 +20,8 @@ from counterflow.analysis.queries import queries
 from counterflow.cli import cli
 from counterflow.collectors.agent.config import Config
 from counterflow.collectors.records import Reason
-from counterflow.dashboards.definition import Chart, boards, looks
+from counterflow.dashboards.definition import Chart, boards
+from counterflow.dashboards.looks import looks
 from counterflow.schemas.definition import datasets
 from counterflow.simulate import cases
 from docs.generators.formats import readme

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from counterflow.dashboards.build import dashboard
-from counterflow.dashboards.definition import Board, Chart, boards, looks
+from counterflow.dashboards.definition import Board, Chart, boards
+from counterflow.dashboards.looks import looks
 from counterflow.dashboards.tables import width_px
 from tests.support.legible import (
     SCREEN,

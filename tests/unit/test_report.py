@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from counterflow.dashboards.definition import Chart, charts, looks
+from counterflow.dashboards.definition import Chart, charts
 from counterflow.dashboards.frames import Column, Result
+from counterflow.dashboards.looks import looks
 from counterflow.dashboards.macros import Range
 from counterflow.dashboards.report import page
 from counterflow.dashboards.report.figures import ReportFigure, figure_of, table

@@ -38,7 +38,7 @@ def build(check: bool, to: Path, grafana: str | None, runbooks: str | None, as_j
 
     from counterflow.dashboards.alerting import Site
     from counterflow.dashboards.build import write
-    from counterflow.dashboards.definition import mistakes
+    from counterflow.dashboards.mistakes import mistakes
 
     if check:
         broken = mistakes()
