@@ -15,10 +15,8 @@ from typing import Any, Literal, NamedTuple, Self
 import yaml
 from pydantic import Field, model_validator
 
-from counterflow.base.errors import CounterflowError
 from counterflow.base.strict import Strict
-from counterflow.dashboards.definition import FOLDER, PLATFORMS, boards, metrics_of
-from counterflow.schemas.thresholds import with_thresholds
+from counterflow.dashboards.definition import FOLDER, PLATFORMS, boards, metrics_of, read_models
 
 ALERTS = FOLDER / "alerts"
 EXAMPLES = FOLDER / "prometheus"
@@ -166,18 +164,8 @@ def alerts() -> dict[str, Alert]:
     ------
     CounterflowError : names each file that is wrong, and its mistakes.
     """
-    found: dict[str, Alert] = {}
-    mistakes: list[str] = []
-    for path in sorted(ALERTS.glob("*/alert.yaml")):
-        name = path.parent.name
-        try:
-            written = yaml.safe_load(with_thresholds(path.read_text("utf-8")))
-            found[name] = Alert.model_validate({"name": name, **written})
-        except (ValueError, yaml.YAMLError, TypeError) as error:
-            mistakes.append(f"{name}: {error}")
-    if mistakes:
-        raise CounterflowError("\n".join(mistakes), hint="see docs/alerts.md", exit_code=2)
-    return found
+    paths = {path.parent.name: path for path in sorted(ALERTS.glob("*/alert.yaml"))}
+    return read_models(Alert, paths, key="name", hint="see docs/alerts.md")
 
 
 def files(site: Site = ONE_MACHINE) -> dict[str, str]:

@@ -458,19 +458,21 @@ def charts() -> dict[str, Chart]:
     CounterflowError : names every file that is wrong, and every mistake in it (so does that of `boards`).
     """
     paths = [path for below in ("*.yaml", "figures/*.yaml") for path in sorted((FOLDER / "charts").glob(below))]
-    return _read(Chart, {path.stem: path for path in paths}, key="name")
+    return read_models(Chart, {path.stem: path for path in paths}, key="name")
 
 
 @cache
 def verdict_charts() -> dict[str, Chart]:
     """Return the charts that the report draws of a spell, by the name of the rule; no board has them."""
-    return _read(Chart, {path.stem: path for path in sorted((FOLDER / "report/verdicts").glob("*.yaml"))}, key="name")
+    return read_models(
+        Chart, {path.stem: path for path in sorted((FOLDER / "report/verdicts").glob("*.yaml"))}, key="name"
+    )
 
 
 @cache
 def prometheus_charts() -> dict[str, PrometheusChart]:
     paths = sorted((FOLDER / "charts" / "prometheus").glob("*.yaml"))
-    return _read(PrometheusChart, {path.stem: path for path in paths}, key="name")
+    return read_models(PrometheusChart, {path.stem: path for path in paths}, key="name")
 
 
 def members(name: str) -> list[str]:
@@ -485,7 +487,7 @@ def drawings() -> dict[str, Chart | PrometheusChart]:
 @cache
 def boards() -> dict[str, Board]:
     paths = sorted((FOLDER / "boards").glob("*.yaml"))
-    return _read(Board, {f"cf-{path.stem.replace('_', '-')}": path for path in paths}, key="uid")
+    return read_models(Board, {f"cf-{path.stem.replace('_', '-')}": path for path in paths}, key="uid")
 
 
 @cache
@@ -493,8 +495,13 @@ def variables() -> dict[str, Variable]:
     return {name: Variable.model_validate(fields) for name, fields in _yaml(FOLDER / "variables.yaml").items()}
 
 
-def _read(model: type[_Model], paths: Mapping[str, Path], key: str) -> dict[str, _Model]:
-    """Return the model of each file, by name; `key` is the field that takes the name."""
+def read_models(model: type[_Model], paths: Mapping[str, Path], key: str, hint: str = _HINT) -> dict[str, _Model]:
+    """Return the model of each file, by name; `key` is the field that takes the name.
+
+    Raises
+    ------
+    CounterflowError : names every file that is wrong, and every mistake in it.
+    """
     found: dict[str, _Model] = {}
     wrong: list[str] = []
     for name, path in paths.items():
@@ -512,7 +519,7 @@ def _read(model: type[_Model], paths: Mapping[str, Path], key: str) -> dict[str,
                 what = (f"{'.'.join(map(str, mistake['loc']))}: {mistake['msg']}" for mistake in error.errors())
                 wrong += (f"{where}: {text.removeprefix(': ')}" for text in what)
     if wrong:
-        raise CounterflowError("\n".join(wrong), hint=_HINT, exit_code=2)
+        raise CounterflowError("\n".join(wrong), hint=hint, exit_code=2)
     return found
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with boards and charts that are right each by itself: names, and queries without a range."""
+"""What is wrong with boards, charts and alerts that are right each by itself: names, and queries without a range."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from counterflow.dashboards.alerting import alerts
 from counterflow.dashboards.definition import (
     Board,
     Chart,
@@ -13,10 +14,12 @@ from counterflow.dashboards.definition import (
     charts,
     drawings,
     prometheus_charts,
+    tables_of,
     variable_of,
     variables,
     variables_of,
 )
+from counterflow.schemas.migrations import schema
 
 
 def mistakes() -> list[str]:
@@ -25,6 +28,8 @@ def mistakes() -> list[str]:
     Source of the rules on PromQL: grafana/dashboard-linter, lint/*.go.
     """
     placed = {name for board in boards().values() for name in board.drawings}
+    statements = {f"the chart `{name}`": chart.sql for name, chart in charts().items()}
+    statements |= {f"the alert `{name}`": alert.grafana.sql for name, alert in alerts().items() if alert.grafana}
     unplaced = sorted(drawings().keys() - placed)
     titles = Counter(board.title for board in boards().values())
     return [
@@ -33,12 +38,23 @@ def mistakes() -> list[str]:
         *(f"the chart `{name}` is on no board: put it on one, or remove it" for name in unplaced),
         *(f"the chart `{name}`: {mistake}" for name, chart in charts().items() for mistake in unbounded(chart)),
         *(
+            f"{where}: there is no table or view `{table}`: name a dataset, or a view of schemas/clickhouse/views.sql"
+            for where, sql in statements.items()
+            for table in sorted(tables_of(sql) - _tables())
+        ),
+        *(
             f"the chart `{name}`: {mistake}"
             for name, chart in prometheus_charts().items()
             for promql in chart.promql.values()
             for mistake in promql_mistakes(promql)
         ),
     ]
+
+
+def _tables() -> set[str]:
+    """Return the names of tables and views that the schema creates."""
+    created = r"^CREATE [A-Z ]*?(?:TABLE|VIEW)(?: IF NOT EXISTS)? counterflow\.(\w+)"
+    return {name for part in schema().parts.values() for name in re.findall(created, part, re.MULTILINE)}
 
 
 def unknown_names(board: Board) -> Iterator[str]:

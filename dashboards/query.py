@@ -41,15 +41,29 @@ def with_sql(chart: dict[str, Any]) -> dict[str, Any]:
 
     Raises
     ------
-    ValueError : it has more than one of `from`, `rows` and `sql`, or no value where one is needed.
+    ValueError : it has more than one of `from`, `rows` and `sql`, no value or no `thing` where one is needed.
     """
     if not {"from", "rows"} & chart.keys():
         return chart
     if len({"from", "rows", "sql"} & chart.keys()) > 1:
         raise ValueError("a chart has one of `from`, `rows` and `sql`")
+    _require(chart)
     sql = _of_table(chart) if "rows" in chart else _by_bucket(chart)
     series = {name: _without(of, _VALUES) for name, of in chart.get("series", {}).items()}
     return {**_without(chart, (*_IN_PLACE_OF_SQL, *_VALUES)), "series": series, "sql": sql}
+
+
+def _require(chart: dict[str, Any]) -> None:
+    """Raise ValueError where SQL would be made of it that draws something else, or that ClickHouse refuses."""
+    thing = chart.get("thing")
+    if str(chart.get("from")).startswith("counterflow."):
+        raise ValueError("`from`: write the table without `counterflow.`")
+    if "most" in chart and not isinstance(thing, str):
+        raise ValueError("`thing`: with `most` it is the column, or the SQL, that names each line")
+    if thing == "system" and "across" not in chart:
+        raise ValueError("`thing: system` needs `across: true`; otherwise each line has the name of its system twice")
+    if chart.get("open") and "from" in chart and "most" not in chart:
+        raise ValueError("`open` with `from` needs `most` and `thing`: nothing else names the lines")
 
 
 def _of_table(chart: dict[str, Any]) -> str:

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from counterflow.base.clickhouse import ClickHouse, ClickHouseError, Settings
 from counterflow.base.errors import CounterflowError
-from counterflow.dashboards import definition
+from counterflow.dashboards import alerting, definition
 from counterflow.dashboards.alerting import alerts
 from counterflow.dashboards.build import IMPORTS, _link, dashboard, files, panel, path_of
 from counterflow.dashboards.definition import Board, Chart, Link, PrometheusChart, boards, prometheus_charts
@@ -168,7 +168,7 @@ def test_a_unit_is_one_of_grafana() -> None:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Definitions of this test alone: one good chart and a board that shows it."""
-    loaders = (definition.charts, definition.prometheus_charts, definition.boards, definition.variables)
+    loaders = (definition.charts, definition.prometheus_charts, definition.boards, definition.variables, alerts)
     (tmp_path / "charts").mkdir()
     (tmp_path / "boards").mkdir()
     shutil.copy(definition.FOLDER / "variables.yaml", tmp_path)
@@ -177,6 +177,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     board = {"title": "T", "description": "D", "step": "system", "rows": rows}
     (tmp_path / "boards/load.yaml").write_text(yaml.safe_dump(board))
     monkeypatch.setattr(definition, "FOLDER", tmp_path)
+    monkeypatch.setattr(alerting, "ALERTS", tmp_path / "alerts")
     for loader in loaders:
         loader.cache_clear()
     yield tmp_path
@@ -220,6 +221,20 @@ def test_what_a_board_names_must_be_there(folder: Path) -> None:
     (folder / "charts/nowhere.yaml").write_text((folder / "charts/busy.yaml").read_text())
     definition.charts.cache_clear()
     assert "the chart `nowhere` is on no board: put it on one, or remove it" in mistakes()
+    (folder / "charts/nowhere.yaml").write_text(
+        (folder / "charts/busy.yaml").read_text().replace("counterflow.", "counterflow.un")
+    )
+    definition.charts.cache_clear()
+    assert [mistake for mistake in mistakes() if "the chart `nowhere`: there is no table or view `un" in mistake]
+
+
+def test_the_mistakes_of_an_alert_are_named_with_its_file(folder: Path) -> None:
+    (folder / "alerts/steal").mkdir(parents=True)
+    (folder / "alerts/steal/alert.yaml").write_text("group: figures\nseverity: bad\npending: 10m\n")
+    with pytest.raises(CounterflowError) as refused:
+        mistakes()
+    for part in ("steal/alert.yaml: severity: ", "steal/alert.yaml: pending: ", "steal/alert.yaml: board: "):
+        assert part in refused.value.message
 
 
 def test_a_mistake_in_a_family_names_its_chart(folder: Path) -> None:
@@ -253,6 +268,22 @@ def test_a_chart_of_one_table_has_one_value(values: dict[str, str]) -> None:
     del written["sql"]
     with pytest.raises(ValidationError, match="a value is one of `value`, `mean`, `counter`, `peak`"):
         Chart.model_validate({**written, "name": "stat", "from": "disk_total", **values})
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"most": 10}, "`thing`: with `most` it is the column"),
+        ({"most": 10, "thing": {"mean": "busy_pct"}}, "`thing`: with `most` it is the column"),
+        ({"most": 10, "thing": "system"}, "`thing: system` needs `across: true`"),
+        ({"from": "counterflow.disk_total"}, "write the table without `counterflow.`"),
+        ({}, "`open` with `from` needs `most` and `thing`"),
+    ],
+)
+def test_an_open_chart_of_one_table_names_its_lines(fields: dict[str, Any], expected: str) -> None:
+    chart = {"name": "busy", "title": "B", "question": "Q", "reading": "R", "shape": "lines", "unit": "percent"}
+    with pytest.raises(ValidationError, match=expected):
+        Chart.model_validate({**chart, "open": True, "from": "disk_total", "mean": "busy_pct", **fields})
 
 
 def test_a_family_is_one_panel_and_each_query_has_its_own_unit() -> None:

@@ -16,7 +16,7 @@ def command() -> None:
 
 
 @command.command()
-@click.option("--check", is_flag=True, help="Write nothing; fail if a definition is wrong.")
+@click.option("--check", is_flag=True, help="Write nothing; fail if a chart, a board or an alert is wrong.")
 @click.option(
     "--to",
     type=click.Path(file_okay=False, path_type=Path),
