@@ -61,6 +61,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "faults": lambda: faults.table(faults.faults(), json.loads(faults.RESULTS.read_text(encoding="utf-8"))),
     "jobs": jobs.questions,
     "log_paths": log_paths.table,
+    "metrics": alerts.metrics,
     "predictions": predictions.table,
     "questions": lambda: cookbook.cookbook(queries().values()),
     "site_example": lambda: _yaml("collectors/formats/site/example.yaml"),
