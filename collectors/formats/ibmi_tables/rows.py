@@ -307,7 +307,8 @@ class Reader:
         if len(batch.rows) < columns.rows:
             columns = layout.of(batch.rows, batch.seconds, self._known)
         for dataset, filling in layout.filled.items():
-            rows, values = self._complete(batch, dataset, *filling.of(columns), found)
+            rows, values = filling.of(columns)
+            rows, values = _only(self._complete(batch, dataset, rows, values, found), rows, values)
             if dataset == "disk":
                 values = interval.paths.counted_once(values)
             if dataset in self._running.datasets:
@@ -320,7 +321,7 @@ class Reader:
                     found.append((at, record))
             else:
                 if self._running.since_baseline[dataset]:
-                    rows, values = self._reset(batch, dataset, rows, values, found)
+                    rows, values = _only(self._reset(batch, dataset, rows, found), rows, values)
                 for seconds, alike in batch.alike(rows):
                     shared = self._envelope(interval, seconds)
                     tables.append(Table(dataset, shared, {n: [v[at] for at in alike] for n, v in values.items()}))
@@ -343,23 +344,17 @@ class Reader:
         return [*(item for _, item in found), *tables]
 
     def _reset(
-        self,
-        batch: _Batch,
-        dataset: str,
-        rows: Sequence[int],
-        columns: dict[str, Column],
-        found: list[tuple[int, Record | Reject]],
-    ) -> tuple[Sequence[int], dict[str, Column]]:
-        """Return the rows of a dataset whose baseline was reset after the sample before; a reject goes to `found`."""
+        self, batch: _Batch, dataset: str, rows: Sequence[int], found: list[tuple[int, Record | Reject]]
+    ) -> list[bool]:
+        """Return of each row whether its baseline was reset after the sample before; a reject goes to `found`."""
         interval = batch.interval
         kept = [not self._running.overlaps(interval, batch.seconds[at]) for at in rows]
-        if all(kept):
-            return rows, columns
-        at = rows[kept.index(False)]
-        self._at, seconds = batch.places[at], batch.seconds[at]
-        rejects = self._running.not_reset(interval, dataset, f"no {dataset}", seconds, interval.since_s)
-        found += ((at, reject) for reject in rejects)
-        return [*compress(rows, kept)], {name: [*compress(values, kept)] for name, values in columns.items()}
+        if not all(kept):
+            at = rows[kept.index(False)]
+            self._at, seconds = batch.places[at], batch.seconds[at]
+            rejects = self._running.not_reset(interval, dataset, f"no {dataset}", seconds, interval.since_s)
+            found += ((at, reject) for reject in rejects)
+        return kept
 
     def _identified(
         self, batch: _Batch, named: Sequence[str | None], found: list[tuple[int, Record | Reject]]
@@ -407,11 +402,11 @@ class Reader:
         rows: Sequence[int],
         columns: dict[str, Column],
         found: list[tuple[int, Record | Reject]],
-    ) -> tuple[Sequence[int], dict[str, Column]]:
-        """Return the rows of a dataset that have what every row needs; the rejects of others go to `found`."""
+    ) -> list[bool]:
+        """Return of each row whether it has what every row of the dataset needs; the rejects go to `found`."""
         required = self.layout.filled[dataset].required
         if not any(None in columns[name] for name in required):
-            return rows, columns
+            return [True] * len(rows)
         whole = []
         for at, *needed in zip(rows, *(columns[name] for name in required), strict=True):
             missing = [name for name, value in zip(required, needed, strict=True) if value is None]
@@ -420,13 +415,22 @@ class Reader:
                 self._at = batch.places[at]
                 detail = f"expected {', '.join(missing)} of {dataset}"
                 found.append((at, self._reject(Reason.OUT_OF_RANGE, detail, "part")))
-        return [*compress(rows, whole)], {name: [*compress(values, whole)] for name, values in columns.items()}
+        return whole
 
     def _reject(self, reason: Reason, detail: str, kept: Any) -> Reject:
         ts = self._interval.ts if self._interval else None
         reject = Reject(reason, detail, kept, section=self.layout.table.table, system=self._system, ts=ts)
         self.rejected.append((reject, self._at))
         return reject
+
+
+def _only(
+    kept: Sequence[bool], rows: Sequence[int], columns: dict[str, Column]
+) -> tuple[Sequence[int], dict[str, Column]]:
+    """Return the rows that are kept, and their columns."""
+    if all(kept):
+        return rows, columns
+    return [*compress(rows, kept)], {name: [*compress(values, kept)] for name, values in columns.items()}
 
 
 def _seconds(written: object) -> float | None:
