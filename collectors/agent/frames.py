@@ -30,7 +30,7 @@ _MOST_WAITING = 30_000
 _ENVELOPE = ("ts", "interval_s", "system", "source", "boot_id")
 """Members of the envelope that a format supplies."""
 _OF_NUMBERS = b"0123456789.,-+e"
-"""Without these, an array of numbers in JSON is `[]`: neither text nor null, which NaN becomes. Each needs no look."""
+"""What finite numbers consist of: a JSON array that is `[]` without these has no text, and no null, as of NaN."""
 
 
 class Framed(NamedTuple, Generic[Place]):
@@ -319,9 +319,10 @@ class _Checks:
         """Return a group of the rows that meet their definition, and the broken rows."""
         kept: _Group[Place] = _Group(group.dataset, group.shared)
         broken = []
+        known = _members() | self._columns
         group.split()
         for row, place in zip(group.rows, group.places, strict=True):
-            if why := "; ".join(mistakes({"ts": group.shared["ts"], **row}, _members() | self._columns)):
+            if why := "; ".join(mistakes({"ts": group.shared["ts"], **row}, known)):
                 broken.append(Broken(Record(group.dataset, row), why[:4096], place))
             else:
                 kept.append(row, place)
