@@ -78,7 +78,7 @@ $(abspath $(HOME_DIR))/go/go/bin/go: | $(UV)
 
 CHART_TOOLS := $(HOME_DIR)/tools
 $(CHART_TOOLS)/.built: helm/tools.txt | $(GO)
-	@echo "building Helm, helm-unittest, kubeconform, nfpm and Compose's loader once: minutes" && mkdir -p $(CHART_TOOLS) && \
+	@echo "building Helm, helm-unittest, nfpm and Compose's loader once: minutes" && mkdir -p $(CHART_TOOLS) && \
 	  for module in $$(grep -v '^#' $<); do $(GO) mod download $$module && \
 	  $(GO) build -C $$($(GO) env GOMODCACHE)/$$module -o $(abspath $(CHART_TOOLS))/ ./cmd/... || exit; done
 	@mv $(CHART_TOOLS)/cmd $(CHART_TOOLS)/compose && touch $@
