@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-PATIENCE_S = 120
+PATIENCE_S = 300
 """Seconds after which a test gives up, also on a machine that does much else."""
 
 
