@@ -13,8 +13,9 @@ from typing import BinaryIO, NamedTuple
 from zoneinfo import ZoneInfo
 
 from counterflow.collectors.formats import recognise
+from counterflow.collectors.plausible import Plausible
 from counterflow.collectors.reading import HEAD_BYTES, OPTION
-from counterflow.collectors.records import Context, Format, Record, Reject, singly
+from counterflow.collectors.records import Context, Record, Reject, singly
 from counterflow.collectors.sources.wrapped import contents, wrapping
 from counterflow.collectors.text.lines import read_head
 
@@ -75,7 +76,7 @@ def needed(
     return [Need(option, form, files[form], *what) for (option, form), what in sorted(found.items())]
 
 
-def _contents(raw: BinaryIO) -> Iterator[tuple[Format, BinaryIO]]:
+def _contents(raw: BinaryIO) -> Iterator[tuple[Plausible, BinaryIO]]:
     if wrapping(read_head(raw, HEAD_BYTES)) is None:
         if (form := recognise(read_head(raw, HEAD_BYTES))) is not None:
             yield form, raw
@@ -89,7 +90,7 @@ def _contents(raw: BinaryIO) -> Iterator[tuple[Format, BinaryIO]]:
                         yield form, stream
 
 
-def _lacks(form: Format, content: BinaryIO, context: Context, zone: tzinfo | None) -> Iterator[tuple[str, str]]:
+def _lacks(form: Plausible, content: BinaryIO, context: Context, zone: tzinfo | None) -> Iterator[tuple[str, str]]:
     """Yield each option that a file needs, and the reason."""
     head = read_head(content, HEAD_BYTES)
     ts, refused = _beginning(form, head, context)
@@ -106,7 +107,7 @@ def _lacks(form: Format, content: BinaryIO, context: Context, zone: tzinfo | Non
             )
 
 
-def _beginning(form: Format, head: bytes, context: Context) -> tuple[str | None, str | None]:
+def _beginning(form: Plausible, head: bytes, context: Context) -> tuple[str | None, str | None]:
     """Return the time of the first record, and the first reject that an option would have avoided."""
     ts = refused = None
     for number, item in enumerate(singly(form.parse(io.BytesIO(head), context))):

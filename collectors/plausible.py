@@ -122,12 +122,9 @@ def _with_ceilings(dataset: str, seconds: float | None) -> tuple[tuple[_Judged, 
 class Plausible:
     """A format without the figures that cannot be; `longest_s` is the longest interval that its source may state."""
 
+    name: str
     format: Format
     longest_s: float | None = None
-    name: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.name = self.format.name
 
     def recognises(self, head: bytes) -> bool:
         """Return whether the format recognises a file that begins with `head`."""

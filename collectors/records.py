@@ -226,10 +226,7 @@ def resumable(items: Iterable[Item], complete: bool = False) -> Iterator[Item]:
 
 
 class Format(Protocol):
-    """A format: one folder under `collectors/formats/`, found by its `FORMAT`."""
-
-    @property
-    def name(self) -> str: ...
+    """A format: the functions of one package under `collectors/formats/`, which has its name."""
 
     def recognises(self, head: bytes) -> bool:
         """Return whether a file that begins with `head` (up to 64 KiB) is of this format."""

@@ -33,9 +33,6 @@ from counterflow.collectors.formats import formats
 from counterflow.collectors.formats.ibmi_tables.description import tables
 from counterflow.collectors.formats.ibmi_tables.rows import read_rows
 from counterflow.collectors.formats.ibmi_tables.values import SOURCE as IBMI_TABLES
-from counterflow.collectors.formats.njmon import FORMAT as NJMON
-from counterflow.collectors.formats.openmetrics import FORMAT as OPENMETRICS
-from counterflow.collectors.formats.rmf_dds import FORMAT as RMF_DDS
 from counterflow.collectors.records import Context, Position, Record, Reject, Table
 from counterflow.collectors.sources.files import unicode
 from counterflow.collectors.sources.http.reports import Dds, Report
@@ -128,11 +125,11 @@ def stream_id(source: System, stream: str) -> StreamId:
 
 def format_name(source: System) -> str:
     if isinstance(source, HttpSource):
-        return RMF_DDS.name
+        return "rmf_dds"
     if isinstance(source, OpenMetricsSource):
-        return OPENMETRICS.name
+        return "openmetrics"
     if isinstance(source, ListenSource):
-        return NJMON.name
+        return "njmon"
     return source.format if isinstance(source, KafkaSource) else IBMI_TABLES
 
 

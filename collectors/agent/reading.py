@@ -17,8 +17,9 @@ from counterflow.collectors.agent.checkpoint import Checkpoint, check
 from counterflow.collectors.agent.config import Source
 from counterflow.collectors.agent.envelope import Origin
 from counterflow.collectors.formats import formats, recognise
+from counterflow.collectors.plausible import Plausible
 from counterflow.collectors.reading import HEAD_BYTES, beside, name_within, unrecognised
-from counterflow.collectors.records import Context, Format, Item, Position, Unfinished
+from counterflow.collectors.records import Context, Item, Position, Unfinished
 from counterflow.collectors.sources.files import FileId, fingerprint, unicode, window
 from counterflow.collectors.sources.wrapped import WITHIN
 
@@ -41,7 +42,7 @@ class FileReading:
     fd: int
     size: int
     known: Checkpoint | None
-    format: Format | None
+    format: Plausible | None
     position: Position
     counted: Position
     covered: bool = True
@@ -116,7 +117,7 @@ class FileReading:
         return max(0, self.position.byte_offset - before.byte_offset)
 
 
-def _format(source: Source, fd: int, known: Checkpoint | None) -> Format | None:
+def _format(source: Source, fd: int, known: Checkpoint | None) -> Plausible | None:
     if known and known.format:
         return formats().get(known.format)
     if source.format:
@@ -124,7 +125,7 @@ def _format(source: Source, fd: int, known: Checkpoint | None) -> Format | None:
     return recognise(os.pread(fd, HEAD_BYTES, 0))
 
 
-def _parse(form: Format, stream: BinaryIO, context: Context, position: Position | None) -> Iterator[Item]:
+def _parse(form: Plausible, stream: BinaryIO, context: Context, position: Position | None) -> Iterator[Item]:
     """Yield the items of a format; one that fails stops this file only, as an unreadable file does."""
     try:
         for item in form.parse(stream, context, position):

@@ -1,8 +1,8 @@
 """Formats: bytes in, records and rejects out. Pure: no files opened, no clock, no network, no Kafka.
 
-A format is a folder here: its package, whose `FORMAT` satisfies `counterflow.collectors.records.Format`, which counter
-fills which column (`mapping.yaml`), and its page. Its presence here registers it. Whoever reads a file takes the format
-from `formats` or `recognise`, which refuse figures that cannot be (`counterflow.collectors.plausible`).
+A format is a folder here: its package, which has the functions of `counterflow.collectors.records.Format`, which
+counter fills which column (`mapping.yaml`), and its page. Its presence here registers it. Whoever reads a file takes
+the format from `formats` or `recognise`, which refuse figures that cannot be (`counterflow.collectors.plausible`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import pkgutil
 from functools import cache
 
 from counterflow.collectors.plausible import Plausible
-from counterflow.collectors.records import Format
 
 _COMMON = ("nmon", "njmon", "sysstat")
 _DEAR = ("ibmi_tables",)
@@ -20,9 +19,9 @@ _DEAR = ("ibmi_tables",)
 
 
 @cache
-def _format(name: str) -> Format:
+def _format(name: str) -> Plausible:
     module = importlib.import_module(f"{__name__}.{name}")
-    return Plausible(module.FORMAT, getattr(module, "LONGEST_S", None))
+    return Plausible(name, module, getattr(module, "LONGEST_S", None))
 
 
 @cache
@@ -31,7 +30,7 @@ def _names() -> tuple[str, ...]:
 
 
 @cache
-def formats() -> dict[str, Format]:
+def formats() -> dict[str, Plausible]:
     return {name: _format(name) for name in _names()}
 
 
@@ -41,7 +40,7 @@ def summaries() -> dict[str, str]:
     return {name: text.split("\n", 1)[0] for name, text in documented.items()}
 
 
-def recognise(head: bytes) -> Format | None:
+def recognise(head: bytes) -> Plausible | None:
     """Return the format of a file that begins with `head` (up to 64 KiB), or None where no format knows it.
 
     No file is of two formats: the common ones come first, so that the others need not be imported.

@@ -48,10 +48,6 @@ def test_every_format_has_cases() -> None:
     assert {case.format for case in cases()} == {*formats(), ADVICE}
 
 
-def test_a_format_has_the_name_of_its_folder() -> None:
-    assert {folder: format.name for folder, format in formats().items()} == {name: name for name in formats()}
-
-
 @pytest.mark.parametrize("format", formats())
 def test_a_file_without_content_is_refused_as_such(format: str) -> None:
     items = formats()[format].parse(io.BytesIO(), Context("input", ZoneInfo("UTC"), "SYSA"))

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterflow.collectors.formats.ibmi_tables import FORMAT, read_alone
+from counterflow.collectors.formats import ibmi_tables
+from counterflow.collectors.formats.ibmi_tables import read_alone
 from counterflow.collectors.records import Context, Item, Neighbour, Position, Record, singly
 from counterflow.collectors.text.numbers import number_of, numbers_of
 from tests.support.ibmi_export import Export, write
@@ -78,7 +79,7 @@ def parse(
     content: bytes, file: str, *, complete: bool = True, position: Position | None = None, beside: bytes = BESIDE
 ) -> list[Item]:
     context = Context(file, BERLIN, "SYSA", complete=complete, beside=neighbours({"QAPMJOBOS": beside}))
-    return list(FORMAT.parse(io.BytesIO(content), context, position))
+    return list(ibmi_tables.parse(io.BytesIO(content), context, position))
 
 
 def found(items: list[Item]) -> list[Item]:
@@ -105,20 +106,20 @@ def test_a_half_that_comes_late_is_read_with_the_first() -> None:
     first = WHOLE["QAPMJOBMI.csv"]
     joined = found(parse(first, "QAPMJOBMI.csv"))
     context = Context("QAPMJOBOS.csv", BERLIN, "SYSA", beside=neighbours({"QAPMJOBMI": first}, read_alone=True))
-    items = list(FORMAT.parse(io.BytesIO(BESIDE), context))
+    items = list(ibmi_tables.parse(io.BytesIO(BESIDE), context))
     assert found(items) == joined
     positions = [at for at, item in enumerate(items) if isinstance(item, Position)]
     assert len(positions) > 2
     for at in positions:
         position = items[at]
         assert isinstance(position, Position)
-        assert found(list(FORMAT.parse(io.BytesIO(BESIDE), context, stored(position)))) == found(items[at:])
+        assert found(list(ibmi_tables.parse(io.BytesIO(BESIDE), context, stored(position)))) == found(items[at:])
 
 
 def test_a_half_that_comes_while_the_first_is_read_changes_nothing_of_it() -> None:
     content = WHOLE["QAPMJOBMI.csv"]
     alone = Context("QAPMJOBMI.csv", BERLIN, "SYSA")
-    items = list(FORMAT.parse(io.BytesIO(content), alone))
+    items = list(ibmi_tables.parse(io.BytesIO(content), alone))
     at, position = next((at, item) for at, item in enumerate(items) if isinstance(item, Position))
     assert found(parse(content, "QAPMJOBMI.csv", position=stored(position))) == found(items[at:])
     assert read_alone(position)

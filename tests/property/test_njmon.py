@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterflow.collectors.formats.njmon import FORMAT
+from counterflow.collectors.formats import njmon
 from counterflow.collectors.records import Context, Item, Record, Reject, singly
 from tests.support.streams import found
 
@@ -39,7 +39,7 @@ ENDS = {form: [WHOLE[form].index(text) + len(text) for text in texts] for form, 
 
 
 def parse(content: bytes) -> list[Item]:
-    return found(list(singly(FORMAT.parse(io.BytesIO(content), Context("file", UTC)))))
+    return found(list(singly(njmon.parse(io.BytesIO(content), Context("file", UTC)))))
 
 
 @pytest.mark.parametrize("form", WHOLE)

@@ -11,7 +11,7 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterflow.collectors.formats.nmon import FORMAT
+from counterflow.collectors.formats import nmon
 from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject, singly
 from tests.golden.cases import cases
 from tests.support.streams import found
@@ -21,7 +21,7 @@ ORDERLY = ("linux_16n", "linux_continuation", "aix_generated", "aix_processes", 
 
 
 def parse(content: bytes, position: Position | None = None) -> list[Item]:
-    return list(singly(FORMAT.parse(io.BytesIO(content), Context("x.nmon", UTC), position)))
+    return list(singly(nmon.parse(io.BytesIO(content), Context("x.nmon", UTC), position)))
 
 
 def test_rows_after_the_end_of_a_settled_file_are_late() -> None:

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterflow.collectors.formats.rmf_dds import FORMAT, newest
+from counterflow.collectors.formats import rmf_dds
+from counterflow.collectors.formats.rmf_dds import newest
 from counterflow.collectors.formats.rmf_dds.xml import decode
 from counterflow.collectors.records import Context, Item, Position, Record, Reject
 from tests.support.streams import Trickle
@@ -20,7 +21,7 @@ from tests.support.streams import Trickle
 
 def parse(content: bytes, *, complete: bool = True, position: Position | None = None, size: int = 2**16) -> list[Item]:
     context = Context("file", ZoneInfo("Asia/Tokyo"), complete=complete)
-    return list(FORMAT.parse(Trickle(content, size), context, position))
+    return list(rmf_dds.parse(Trickle(content, size), context, position))
 
 
 def records(items: list[Item], dataset: str) -> list[dict[str, Any]]:

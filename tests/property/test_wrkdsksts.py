@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterflow.collectors.formats.wrkdsksts import FORMAT
+from counterflow.collectors.formats import wrkdsksts
 from counterflow.collectors.records import Context, Item, Record, Reject
 from tests.support.streams import found
 
@@ -90,7 +90,7 @@ UNITS = [
 
 
 def parse(content: bytes) -> list[Item]:
-    return found(list(FORMAT.parse(io.BytesIO(content), Context("file", UTC))))
+    return found(list(wrkdsksts.parse(io.BytesIO(content), Context("file", UTC))))
 
 
 def disks(content: str) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from counterflow.collectors.formats.ibmi_tables import FORMAT
+from counterflow.collectors.formats import ibmi_tables
 from counterflow.collectors.formats.ibmi_tables.description import tables
 from counterflow.collectors.formats.ibmi_tables.expression import parsed
 from counterflow.collectors.formats.ibmi_tables.layout import layout
@@ -102,9 +102,9 @@ def test_what_the_exporter_writes_is_recognised_and_read(table: str) -> None:
     ids = {"JBTDE": "00000000000000A1", "JWTDE": "00000000000000A1", "JBSTSF": 0}
     stamps = {"DATETIME": "2026-07-16-00.15.00.000000", "SAMPLE_TIME": "2026-07-15T22:15:00Z"}
     write(out, table, [{**moment, **stamps, **fields, **{k: v for k, v in ids.items() if k in fields}}])
-    assert FORMAT.recognises(out.getvalue())
+    assert ibmi_tables.recognises(out.getvalue())
     out.seek(0)
-    items = list(singly(FORMAT.parse(out, CONTEXT)))
+    items = list(singly(ibmi_tables.parse(out, CONTEXT)))
     assert [item for item in items if isinstance(item, Record)]
     assert {i.reason for i in items if isinstance(i, Reject)} <= {Reason.COLUMN_MISSING}  # reads for update
     assert {i.fields["ts"] for i in items if isinstance(i, Record)} == {"2026-07-15T22:15:00Z"}
@@ -187,9 +187,9 @@ def test_rows_after_their_interval_was_taken_as_whole_are_late() -> None:
     rows = [{**dict(zip(TIME, place(1), strict=True)), "DSDRN": f"DD{disk:03}", "DSRDS": disk} for disk in range(4)]
     write(out, "QAPMDISK", rows, None, *TIME, "DSDRN", "DSRDS")
     content = out.getvalue()
-    first = list(singly(FORMAT.parse(io.BytesIO(content[: content.index(b'"DD002') - 25]), CONTEXT)))
+    first = list(singly(ibmi_tables.parse(io.BytesIO(content[: content.index(b'"DD002') - 25]), CONTEXT)))
     *_, position = (item for item in first if isinstance(item, Position))
-    rest = list(singly(FORMAT.parse(io.BytesIO(content), CONTEXT, position)))
+    rest = list(singly(ibmi_tables.parse(io.BytesIO(content), CONTEXT, position)))
     late = [item for item in rest if isinstance(item, Reject)]
     assert [item.reason for item in late] == [Reason.LATE_ROW] * len(late)
     assert len([i for i in first if isinstance(i, Record) and i.dataset == "disk"]) + len(late) == 4
@@ -211,7 +211,7 @@ def test_an_interval_that_does_not_fit_into_memory_has_the_same_rows(
     def tables_and_rows() -> tuple[int, list[str]]:
         path = tmp_path / f"{table}.csv"
         with path.open("rb") as stream:
-            items = list(FORMAT.parse(stream, replace(CONTEXT, beside=beside(path))))
+            items = list(ibmi_tables.parse(stream, replace(CONTEXT, beside=beside(path))))
         return sum(isinstance(item, Table) for item in items), sorted(map(repr, singly(items)))
 
     whole, expected = tables_and_rows()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from counterflow.collectors.formats.njmon import FORMAT
+from counterflow.collectors.formats import njmon
 from counterflow.collectors.records import Context, Record, Reject, singly
 from tests.support.recordings import RECORDINGS
 
@@ -25,7 +25,7 @@ def samples() -> list[dict[str, Any]]:
 @pytest.fixture(scope="module")
 def items() -> list[Record | Reject]:
     with RECORDING.open("rb") as stream:
-        return [i for i in singly(FORMAT.parse(stream, Context("x", UTC))) if isinstance(i, Record | Reject)]
+        return [i for i in singly(njmon.parse(stream, Context("x", UTC))) if isinstance(i, Record | Reject)]
 
 
 def rows(items: list[Record | Reject], dataset: str, **wanted: Any) -> Iterator[dict[str, Any]]:

@@ -17,7 +17,7 @@ import pytest
 from bench.generate_nmon import Shape, generate
 from counterflow.analysis.studies.figures import Key, measured
 from counterflow.analysis.studies.runs import Run
-from counterflow.collectors.formats.nmon import FORMAT
+from counterflow.collectors.formats import nmon
 from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject, singly
 from counterflow.collectors.summary import Summaries
 from counterflow.schemas.definition import datasets
@@ -29,7 +29,7 @@ LINUX = [path for path in SAMPLES if path.name.startswith("linux")]
 
 
 def parse(content: bytes) -> list[Item]:
-    return list(singly(FORMAT.parse(io.BytesIO(content), Context("file.nmon", UTC))))
+    return list(singly(nmon.parse(io.BytesIO(content), Context("file.nmon", UTC))))
 
 
 def rows(items: list[Item], dataset: str) -> list[dict[str, Any]]:
@@ -102,7 +102,7 @@ def test_the_first_physical_cpu_of_power_is_used_where_the_partition_can_have_co
     text = golden("nmon/linux_power").input.decode()
     text = text.replace(" 0.253175,0,", f"{consumed},{capped},").replace(",1.50,", ",0.50,")
     text = text.replace("T0001", f"T{snapshot:04d}")
-    items = list(singly(FORMAT.parse(io.BytesIO(text.encode()), Context("power.nmon", UTC))))
+    items = list(singly(nmon.parse(io.BytesIO(text.encode()), Context("power.nmon", UTC))))
     (cpu,) = rows(items, "system_cpu")
     details = [item.detail for item in items if isinstance(item, Reject)]
     if refused is None or snapshot > 1:
@@ -140,7 +140,7 @@ def test_a_line_of_a_gigabyte_takes_no_memory() -> None:
     tracemalloc.start()
     try:
         stream = Endless(before, 1 << 30)
-        items = list(FORMAT.parse(stream, Context("x", UTC)))  # type: ignore[arg-type]
+        items = list(nmon.parse(stream, Context("x", UTC)))  # type: ignore[arg-type]
         assert tracemalloc.get_traced_memory()[1] < 16 << 20
     finally:
         tracemalloc.stop()
@@ -154,7 +154,7 @@ def test_a_position_of_a_large_system_is_small() -> None:
     out = io.BytesIO()
     generate(out, Shape(snapshots=2, disks=1200))
     out.seek(0)
-    positions = [item for item in FORMAT.parse(out, Context("x", UTC)) if isinstance(item, Position)]
+    positions = [item for item in nmon.parse(out, Context("x", UTC)) if isinstance(item, Position)]
     assert max(len(orjson.dumps(position.state)) for position in positions) < 32_768
 
 
@@ -162,11 +162,11 @@ def test_a_sorted_recording_with_a_long_header_is_resumed() -> None:
     whole = golden("nmon/defect_sorted_as_it_was").input
     header = b"".join(b"BBBP,%04d,ps,text\n" % n for n in range(4500))
     content = b"".join(sorted((whole + header).splitlines(keepends=True)))
-    items = list(singly(FORMAT.parse(io.BytesIO(content), Context("x", UTC))))
+    items = list(singly(nmon.parse(io.BytesIO(content), Context("x", UTC))))
     assert len([row for row in rows(items, "config") if row["section"] == "BBBP"]) == 4500
     for at, item in enumerate(items):
         if isinstance(item, Position):
-            rest = list(singly(FORMAT.parse(io.BytesIO(content), Context("x", UTC), item)))
+            rest = list(singly(nmon.parse(io.BytesIO(content), Context("x", UTC), item)))
             assert [i for i in rest if not isinstance(i, Position)] == [
                 i for i in items[at + 1 :] if not isinstance(i, Position)
             ]
@@ -178,7 +178,7 @@ def test_stamps_without_dates_are_read_as_with_them(case: str) -> None:
     undated = re.sub(rb"(?m)^(ZZZZ,[^,]+,[^,]+),.*$", rb"\1", dated)
     assert undated != dated
     with_dates, without = (
-        list(singly(FORMAT.parse(io.BytesIO(content), Context("x", ZoneInfo("Europe/Berlin")))))
+        list(singly(nmon.parse(io.BytesIO(content), Context("x", ZoneInfo("Europe/Berlin")))))
         for content in (dated, undated)
     )
     assert [i for i in without if isinstance(i, Record)] == [i for i in with_dates if isinstance(i, Record)]
@@ -193,7 +193,7 @@ def test_a_recording_that_a_spreadsheet_padded_has_the_figures_it_had(path: Path
     width = max(line.count(separator) for line in lines)
     padded = [line + separator * (width - line.count(separator)) for line in lines]
     expected, found = (
-        list(singly(FORMAT.parse(io.BytesIO(b"\n".join([*each, end])), Context("x", UTC)))) for each in (lines, padded)
+        list(singly(nmon.parse(io.BytesIO(b"\n".join([*each, end])), Context("x", UTC)))) for each in (lines, padded)
     )
     for dataset in datasets():
         if dataset != "config":  # AAA,disks of Linux ends with an empty field of its own
@@ -224,7 +224,7 @@ physical_user_cores physical_sys_cores cpu_ms configured_cpu_ms"""
 
 
 def items_of(text: str) -> list[Item]:
-    return list(singly(FORMAT.parse(io.BytesIO(text.encode()), Context("lin1.nmon", UTC))))
+    return list(singly(nmon.parse(io.BytesIO(text.encode()), Context("lin1.nmon", UTC))))
 
 
 def summarised(items: list[Item]) -> dict[str, Any]:

@@ -20,8 +20,6 @@ ENVELOPE = {"ts": "2026-03-02T08:10:01Z", "interval_s": 60.0, "system": "SYS1", 
 class Yields:
     """A format that yields given items."""
 
-    name = "given"
-
     def __init__(self, *items: Item) -> None:
         self.items = items
 
@@ -33,7 +31,7 @@ class Yields:
 
 
 def judged(*items: Item) -> tuple[list[Record], list[Reject]]:
-    found = list(singly(Plausible(Yields(*items)).parse(io.BytesIO(), CONTEXT)))
+    found = list(singly(Plausible("given", Yields(*items)).parse(io.BytesIO(), CONTEXT)))
     return [i for i in found if isinstance(i, Record)], [i for i in found if isinstance(i, Reject)]
 
 

@@ -66,23 +66,21 @@ class Log:
         return "zhl" if stated and set(used) == {"USED ZHYPERLINK"} else None
 
 
-class Db2DisplayLog:
-    name = "db2_display_log"
+def recognises(head: bytes) -> bool:
+    return any(_BEGINS.search(text(line)) for line in head.split(b"\n") if b"DSNJ370I" in line)
 
-    def recognises(self, head: bytes) -> bool:
-        return any(_BEGINS.search(text(line)) for line in head.split(b"\n") if b"DSNJ370I" in line)
 
-    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield the records of every listing; a listing is whole at its end, or when another begins."""
-        position = position or Position(0, 0)
-        state = DisplayLogState(**position.state)
-        found = None
-        for found in listings(stream, position, Place(*state.sample_line), _BEGINS, _ENDS, complete=context.complete):
-            yield from _items(found.listing, state, context)
-            state.sample_line = list(found.place)
-            yield Position(found.end, found.lines, asdict(state))
-        if context.complete and found is None and position.byte_offset == 0:
-            yield Reject(Reason.EMPTY_FILE, "the file holds no answer to -DISPLAY LOG", "none")
+def parse(stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+    """Yield the records of every listing; a listing is whole at its end, or when another begins."""
+    position = position or Position(0, 0)
+    state = DisplayLogState(**position.state)
+    found = None
+    for found in listings(stream, position, Place(*state.sample_line), _BEGINS, _ENDS, complete=context.complete):
+        yield from _items(found.listing, state, context)
+        state.sample_line = list(found.place)
+        yield Position(found.end, found.lines, asdict(state))
+    if context.complete and found is None and position.byte_offset == 0:
+        yield Reject(Reason.EMPTY_FILE, "the file holds no answer to -DISPLAY LOG", "none")
 
 
 def _items(listing: Listing, state: DisplayLogState, context: Context) -> Iterator[Item]:
@@ -185,6 +183,3 @@ def _label(log: Log) -> str:
     """Return the copy that was named last: a key label stands below its data set."""
     named = [name for name in log.facts if name.startswith("CURRENT COPY")]
     return named[-1].split()[1] if named else "COPY"
-
-
-FORMAT = Db2DisplayLog()

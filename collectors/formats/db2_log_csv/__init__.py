@@ -48,16 +48,14 @@ _WRITTEN = {name.lower(): name for name in _KNOWN}
 WAY_OUT = f"a header with {TIME}, {SYSTEM}, {SUBSYSTEM} and counters such as QJSTCIWR before the rows"
 
 
-class Db2LogCsv:
-    name = SOURCE
+def recognises(head: bytes) -> bool:
+    return is_csv_of(head, _is_header)
 
-    def recognises(self, head: bytes) -> bool:
-        return is_csv_of(head, _is_header)
 
-    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield a record per row, with running counts beside those of the same member's preceding row."""
-        rows = CsvRows(stream, context, position, _is_header, WAY_OUT, named=_named, names_system=True, counts=True)
-        yield from read_items(rows, lambda values: _row(values, rows))
+def parse(stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+    """Yield a record per row, with running counts beside those of the same member's preceding row."""
+    rows = CsvRows(stream, context, position, _is_header, WAY_OUT, named=_named, names_system=True, counts=True)
+    yield from read_items(rows, lambda values: _row(values, rows))
 
 
 def _named(written: str) -> str:
@@ -149,6 +147,3 @@ def _number(cell: str, name: str, rows: CsvRows) -> float | None:
     if value < 0 or (name == "zhl_sync_pct" and value > 100) or (name == "copies" and value == 0):
         raise Unusable(Reason.OUT_OF_RANGE, f"`{cell:.40}`")
     return value
-
-
-FORMAT = Db2LogCsv()

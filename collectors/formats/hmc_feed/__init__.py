@@ -24,21 +24,17 @@ _SHAPE = xml_trees.Shape(
 )
 
 
-class HmcFeed:
-    """Feeds and single entries of managed objects; see README.md."""
+def recognises(head: bytes) -> bool:
+    """Return whether `head` begins with a feed or an entry of managed objects, not of links to metrics."""
+    head = head.removeprefix(BOM).lstrip()
+    root = re.search(_ROOT, head[:1024]) if head.startswith(b"<") else None
+    return root is not None and any(mark in head for mark in _MANAGED)
 
-    name = "hmc_feed"
 
-    def recognises(self, head: bytes) -> bool:
-        """Return whether `head` begins with a feed or an entry of managed objects, not of links to metrics."""
-        head = head.removeprefix(BOM).lstrip()
-        root = re.search(_ROOT, head[:1024]) if head.startswith(b"<") else None
-        return root is not None and any(mark in head for mark in _MANAGED)
-
-    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield the records of every document; one that is damaged becomes a reject, and the next is read."""
-        documents = Documents(_START, "<feed> … </feed>", decode=_decode, language="XML")
-        return read_items(stream, position, context, documents, FeedState, items)
+def parse(stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+    """Yield the records of every document; one that is damaged becomes a reject, and the next is read."""
+    documents = Documents(_START, "<feed> … </feed>", decode=_decode, language="XML")
+    return read_items(stream, position, context, documents, FeedState, items)
 
 
 def _decode(written: str) -> tuple[Any, int]:
@@ -46,6 +42,3 @@ def _decode(written: str) -> tuple[Any, int]:
     if found is None:
         raise ValueError("expected a feed or an entry of Atom")
     return xml_trees.decode(written, found[1], _SHAPE)
-
-
-FORMAT = HmcFeed()

@@ -49,34 +49,30 @@ class LshwresState:
     counted: dict[str, dict[str, int]] = field(default_factory=dict)
 
 
-class HmcLshwres:
-    """Listings of SR-IOV ports and of partitions; see README.md."""
+def recognises(head: bytes) -> bool:
+    """Return whether a line of `head` names or holds the attributes of a port or a partition."""
+    for data in head.split(b"\n")[:1000]:
+        if b"adapter_id" not in data and b"lpar_id" not in data:
+            continue
+        row = cells(text(data))
+        found = {cell.partition("=")[0] for cell in row}
+        alike = {"=" in cell for cell in row}
+        if len(alike) == 1 and are_names(found) and (_is_port(found) or _is_partition(found)):
+            return True
+    return False
 
-    name = "hmc_lshwres"
 
-    def recognises(self, head: bytes) -> bool:
-        """Return whether a line of `head` names or holds the attributes of a port or a partition."""
-        for data in head.split(b"\n")[:1000]:
-            if b"adapter_id" not in data and b"lpar_id" not in data:
-                continue
-            row = cells(text(data))
-            found = {cell.partition("=")[0] for cell in row}
-            alike = {"=" in cell for cell in row}
-            if len(alike) == 1 and are_names(found) and (_is_port(found) or _is_partition(found)):
-                return True
-        return False
-
-    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield the ports of every line, and behind each listing how many there are."""
-        at = position or Position(0, 0)
-        for item in read_items(stream, position, context, LshwresState, _items):
-            if isinstance(item, Position):
-                at = item
-            yield item
-        state = LshwresState(**deepcopy(at.state))
-        if context.complete and state.rows:
-            yield from _manifests(state, context)
-            yield Position(at.byte_offset, at.line, asdict(state))
+def parse(stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+    """Yield the ports of every line, and behind each listing how many there are."""
+    at = position or Position(0, 0)
+    for item in read_items(stream, position, context, LshwresState, _items):
+        if isinstance(item, Position):
+            at = item
+        yield item
+    state = LshwresState(**deepcopy(at.state))
+    if context.complete and state.rows:
+        yield from _manifests(state, context)
+        yield Position(at.byte_offset, at.line, asdict(state))
 
 
 def _items(line: Line, state: LshwresState, context: Context) -> Iterator[Item]:
@@ -202,6 +198,3 @@ def _number(written: str) -> float | None:
 
 def _first(found: Mapping[str, str], places: Sequence[str]) -> str | None:
     return next((found[name] for name in places if name in found), None)
-
-
-FORMAT = HmcLshwres()

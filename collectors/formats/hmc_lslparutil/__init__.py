@@ -25,6 +25,8 @@ from counterflow.collectors.text.settings import changes
 from counterflow.collectors.text.spans import Spans, joined
 from counterflow.collectors.text.stamps import iso, to_utc
 
+SOURCE = "hmc_lslparutil"
+
 SYSTEM, ID, TIME, MODE, PROCESSORS = "lpar_name", "lpar_id", "time", "curr_proc_mode", "curr_procs"
 OF_TIME = "time_cycles"
 TIME_CYCLES_PER_S = 512_000_000
@@ -59,21 +61,17 @@ LONGEST_S = 400 * 86_400.0
 """Monthly samples (-s m) of running counts, with some missing."""
 
 
-class HmcLslparutil:
-    """Utilization of partitions as the HMC keeps it; see README.md."""
+def recognises(head: bytes) -> bool:
+    """Return whether a line of `head` names or holds the cycles of a partition."""
+    for data in head.split(b"\n")[:100]:
+        if b"uncapped_cycles" in data and {cell.partition("=")[0] for cell in cells(text(data))} >= _NEEDED:
+            return True
+    return False
 
-    name = "hmc_lslparutil"
 
-    def recognises(self, head: bytes) -> bool:
-        """Return whether a line of `head` names or holds the cycles of a partition."""
-        for data in head.split(b"\n")[:100]:
-            if b"uncapped_cycles" in data and {cell.partition("=")[0] for cell in cells(text(data))} >= _NEEDED:
-                return True
-        return False
-
-    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield the records of every line; a last line without a line end is read only where the data is complete."""
-        return read_items(stream, position, context, LparutilState, _items)
+def parse(stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+    """Yield the records of every line; a last line without a line end is read only where the data is complete."""
+    return read_items(stream, position, context, LparutilState, _items)
 
 
 def _items(line: Line, state: LparutilState, context: Context) -> Iterator[Item]:
@@ -111,7 +109,7 @@ def _row(found: Attributes, state: LparutilState, context: Context) -> Iterator[
     instant = _instant(local, context.zone, counts, state.samples.get(key))
     if key not in state.config and (note := kept_apart(partition, state.named, context.system)):
         yield note
-    envelope: Fields = {"ts": iso(instant), "system": system, "source": HmcLslparutil.name}
+    envelope: Fields = {"ts": iso(instant), "system": system, "source": SOURCE}
     settings = {name: value for name, value in found.items() if not _NOT_SETTINGS.fullmatch(name)}
     yield from changes(state.config.setdefault(key, {}), settings, envelope, "partition", "")
     if isinstance(counts, Reject):
@@ -194,6 +192,3 @@ def _columns(past: Mapping[str, int], later: Mapping[str, Any]) -> Fields:
     if str(later.get(PROCESSORS, "")).isdecimal():
         columns["virtual_engines"] = float(later[PROCESSORS])
     return columns
-
-
-FORMAT = HmcLslparutil()

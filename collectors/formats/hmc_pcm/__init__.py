@@ -14,17 +14,10 @@ _DOCUMENTS = Documents(re.compile(rb'\{\s{0,64}"systemUtil"\s{0,64}:'), '{"syste
 """Two hours of a partition are about 10 MB."""
 
 
-class HmcPcm:
-    """The documents below /rest/api/pcm/ProcessedMetrics; see README.md."""
-
-    name = "hmc_pcm"
-
-    def recognises(self, head: bytes) -> bool:
-        return _DOCUMENTS.start.search(head) is not None
-
-    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield the ports of every sample; a document that is damaged becomes a reject, and the next is read."""
-        return read_items(stream, position, context, _DOCUMENTS, PcmState, items)
+def recognises(head: bytes) -> bool:
+    return _DOCUMENTS.start.search(head) is not None
 
 
-FORMAT = HmcPcm()
+def parse(stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+    """Yield the ports of every sample; a document that is damaged becomes a reject, and the next is read."""
+    return read_items(stream, position, context, _DOCUMENTS, PcmState, items)

@@ -28,7 +28,7 @@ from counterflow.collectors.text.csv_rows import first_lines, points_group
 from counterflow.collectors.text.dates import inferred, only_order
 from counterflow.collectors.text.lines import Line, read_head, read_lines
 
-__all__ = ["FORMAT", "read_alone", "read_rows"]
+__all__ = ["read_rows"]
 
 _NEEDED_BY = {
     "QAPMDISK": ("QAPMCONF",),
@@ -49,24 +49,22 @@ Cells = list[str] | tuple[Any, ...]
 _LEARNT = ("boundaries", "waits", "began")
 
 
-class IbmiTables:
-    name = "ibmi_tables"
+def recognises(head: bytes) -> bool:
+    """Return whether `head` is the beginning of an export of a table that is described."""
+    return recognise(head)
 
-    def recognises(self, head: bytes) -> bool:
-        """Return whether `head` is the beginning of an export of a table that is described."""
-        return recognise(head)
 
-    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield the content of every row; a row that cannot be read becomes a reject, and the next is read.
+def parse(stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+    """Yield the content of every row; a row that cannot be read becomes a reject, and the next is read.
 
-        A position follows every interval. Memory holds one interval, or one of each file where QAPMJOBOS is read
-        together with QAPMJOBMI.
-        """
-        reading = _Reading(stream, context, position or Position(0, 0))
-        try:
-            yield from reading.items() if context.complete else resumable(reading.items())
-        finally:
-            reading.close()
+    A position follows every interval. Memory holds one interval, or one of each file where QAPMJOBOS is read
+    together with QAPMJOBMI.
+    """
+    reading = _Reading(stream, context, position or Position(0, 0))
+    try:
+        yield from reading.items() if context.complete else resumable(reading.items())
+    finally:
+        reading.close()
 
 
 class _Reading:
@@ -318,7 +316,7 @@ class _Reading:
         self._beside_stream = neighbour.stream
         known = self.state.get("beside")
         context = replace(self._context_beside(table, complete=self._context.complete), beside=None)
-        items = FORMAT.parse(self._beside_stream, context, Position(**known) if known else None)
+        items = parse(self._beside_stream, context, Position(**known) if known else None)
         self._beside = Beside(map(_of_beside, items), known, complete=self._context.complete)
 
     def _has_first(self) -> bool:
@@ -347,7 +345,7 @@ class _Reading:
                 return
             known = self.state.get("first")
             context = replace(self._context_beside("QAPMJOBOS", complete=True), beside=self._neighbour_of_first)
-            for item in FORMAT.parse(stream, context, Position(**known) if known else None):
+            for item in parse(stream, context, Position(**known) if known else None):
                 if isinstance(item, Position):
                     own = item.state.get("beside") or {"byte_offset": 0, "line": 0}
                     first = {"byte_offset": item.byte_offset, "line": item.line, "state": item.state}
@@ -428,6 +426,3 @@ def _of_beside(item: Item, table: str = "QAPMJOBOS") -> Item:
 def read_alone(position: Position) -> bool:
     """Return whether a file was read to `position` without the neighbour that has its other half."""
     return position.state.get("table") == "QAPMJOBMI" and "beside" not in position.state
-
-
-FORMAT = IbmiTables()

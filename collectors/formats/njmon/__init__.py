@@ -28,31 +28,29 @@ _OF_SADF = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"sysstat"\s*:')
 _HOSTNAME = re.compile(rb'"(?:short)?hostname"\s*:\s*"([^"]+)"')
 
 
-class Njmon:
-    name = "njmon"
+def recognises(head: bytes) -> bool:
+    is_njmon = DOCUMENTS.start.search(head) is not None and not _OF_SADF.match(head)
+    return is_njmon or is_nimon(head)
 
-    def recognises(self, head: bytes) -> bool:
-        is_njmon = DOCUMENTS.start.search(head) is not None and not _OF_SADF.match(head)
-        return is_njmon or is_nimon(head)
 
-    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield the records of every whole sample; a damaged one becomes a reject, and the next is read."""
-        at, is_cut = position or Position(0, 1), False
-        if is_nimon(read_head(stream)):
-            yield from _lines(stream, at, context)
-            return
-        for item in read_items(stream, at, context, DOCUMENTS, NjmonState, items, _between):
-            if isinstance(item, Position):
-                at = item
-            elif isinstance(item, Reject):
-                is_cut = is_cut or item.reason is Reason.CUT_FILE
-                item.system = item.system or context.system or at.state.get("system")
-            yield item
-        if context.complete and at.state.get("open"):
-            if not is_cut:
-                detail = "the array of samples is not closed: the recorder was killed"
-                yield Reject(Reason.CUT_FILE, detail, "all", at.line, at.byte_offset)
-            yield Position(at.byte_offset, at.line, at.state | {"open": False})
+def parse(stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+    """Yield the records of every whole sample; a damaged one becomes a reject, and the next is read."""
+    at, is_cut = position or Position(0, 1), False
+    if is_nimon(read_head(stream)):
+        yield from _lines(stream, at, context)
+        return
+    for item in read_items(stream, at, context, DOCUMENTS, NjmonState, items, _between):
+        if isinstance(item, Position):
+            at = item
+        elif isinstance(item, Reject):
+            is_cut = is_cut or item.reason is Reason.CUT_FILE
+            item.system = item.system or context.system or at.state.get("system")
+        yield item
+    if context.complete and at.state.get("open"):
+        if not is_cut:
+            detail = "the array of samples is not closed: the recorder was killed"
+            yield Reject(Reason.CUT_FILE, detail, "all", at.line, at.byte_offset)
+        yield Position(at.byte_offset, at.line, at.state | {"open": False})
 
 
 def _between(text: bytes, state: NjmonState) -> None:
@@ -81,6 +79,3 @@ def _lines(stream: BinaryIO, at: Position, context: Context) -> Iterator[Item]:
                 why = "no line of the sample has a time, as nimon leaves it to InfluxDB: give it with --at"
             yield Reject(error.reason, why, "none", first.number, first.offset)
         yield Position(written.last.end, written.last.number + 1, asdict(state))
-
-
-FORMAT = Njmon()

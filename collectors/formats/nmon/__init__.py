@@ -30,18 +30,16 @@ _MARK = re.compile(
 )
 
 
-class Nmon:
-    name = "nmon"
+def recognises(head: bytes) -> bool:
+    """Return whether a file that begins with `head` is an nmon recording."""
+    return _MARK.search(head) is not None
 
-    def recognises(self, head: bytes) -> bool:
-        """Return whether a file that begins with `head` is an nmon recording."""
-        return _MARK.search(head) is not None
 
-    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Return the records of each snapshot when it is whole, its manifest rows, and a position to resume at."""
-        if position is None and not read_head(stream, 1):
-            return iter([Reject(Reason.EMPTY_FILE, "the file is empty", "none")] if context.complete else [])
-        return _items(stream, context, position)
+def parse(stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+    """Return the records of each snapshot when it is whole, its manifest rows, and a position to resume at."""
+    if position is None and not read_head(stream, 1):
+        return iter([Reject(Reason.EMPTY_FILE, "the file is empty", "none")] if context.complete else [])
+    return _items(stream, context, position)
 
 
 def _items(stream: BinaryIO, context: Context, position: Position | None) -> Iterator[Item]:
@@ -149,6 +147,3 @@ def _at(stream: BinaryIO, lines: Lines, places: array[int] | None) -> Iterator[L
     each = iter(places or ())
     for offset, number in zip(each, each, strict=True):
         yield next(lines(stream, offset, number - 1, _ROW_BYTES))
-
-
-FORMAT = Nmon()

@@ -26,6 +26,8 @@ from counterflow.collectors.text.lines import BOM, Line, read_items
 from counterflow.collectors.text.running_counts import Sample
 from counterflow.collectors.text.stamps import iso, stated
 
+SOURCE = "omegamon_jsonl"
+
 MAX_TEXTS = 1000
 """Texts whose last value is remembered; a forgotten one is published again."""
 NAME_CHARS = 64
@@ -50,31 +52,27 @@ class OmegamonState:
     times: Times = field(default_factory=dict)
 
 
-class OmegamonJsonl:
-    """Lines of any table of any product."""
+def recognises(head: bytes) -> bool:
+    """Return whether the first line of `head` is an object that names its table and the time it was written."""
+    first = head.removeprefix(BOM).lstrip().split(b"\n", 1)[0]
+    if not first.startswith(b"{"):
+        return False
+    try:
+        line = orjson.loads(decode(first))
+    except orjson.JSONDecodeError:
+        return False
+    return all(isinstance(line.get(name), str) for name in (known.TABLE, known.WRITTEN))
 
-    name = "omegamon_jsonl"
 
-    def recognises(self, head: bytes) -> bool:
-        """Return whether the first line of `head` is an object that names its table and the time it was written."""
-        first = head.removeprefix(BOM).lstrip().split(b"\n", 1)[0]
-        if not first.startswith(b"{"):
-            return False
-        try:
-            line = orjson.loads(decode(first))
-        except orjson.JSONDecodeError:
-            return False
-        return all(isinstance(line.get(name), str) for name in (known.TABLE, known.WRITTEN))
-
-    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield the records of every line; a last line without a line end is read only where the data is complete."""
-        filled_by: defaultdict[str, list[Filling]] = defaultdict(list)
-        for item in fillings({**known.COLUMNS, **context.columns}):
-            if isinstance(item, Filling):
-                filled_by[item.table].append(item)
-            elif position is None:
-                yield item
-        yield from read_items(stream, position, context, OmegamonState, partial(_items, filled_by))
+def parse(stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+    """Yield the records of every line; a last line without a line end is read only where the data is complete."""
+    filled_by: defaultdict[str, list[Filling]] = defaultdict(list)
+    for item in fillings({**known.COLUMNS, **context.columns}):
+        if isinstance(item, Filling):
+            filled_by[item.table].append(item)
+        elif position is None:
+            yield item
+    yield from read_items(stream, position, context, OmegamonState, partial(_items, filled_by))
 
 
 def _items(
@@ -118,7 +116,7 @@ def _items(
         names = ", ".join(f"`{name}`" for name in (*known.SYSTEM, known.NODE))
         yield Reject(Reason.BAD_HEADER, f"expected {names}, or `system` of the source", "none", section=section)
         return
-    envelope: Fields = {"ts": iso(instant), "system": system, "source": OmegamonJsonl.name}
+    envelope: Fields = {"ts": iso(instant), "system": system, "source": SOURCE}
     if isinstance(length_s := found.get(known.INTERVAL_S), int | float) and length_s > 0:
         envelope["interval_s"] = float(length_s)
     instance = _instance(section, values)
@@ -245,6 +243,3 @@ def _instant(written: Any) -> datetime | None:
     """Return the UTC time, cut to the millisecond; None where the value is not a time."""
     found = stated(written, UTC) if isinstance(written, str) and _TIME.fullmatch(written) else None
     return found and found.replace(microsecond=found.microsecond // 1000 * 1000)
-
-
-FORMAT = OmegamonJsonl()

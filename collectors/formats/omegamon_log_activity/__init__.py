@@ -43,55 +43,51 @@ class LogActivityState:
     seen: dict[str, str] = field(default_factory=dict)
 
 
-class OmegamonLogActivity:
-    """Reports with the figures of the log manager."""
+def recognises(head: bytes) -> bool:
+    return is_log(text(head))
 
-    name = SOURCE
 
-    def recognises(self, head: bytes) -> bool:
-        return is_log(text(head))
-
-    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield the records of every block of the log; the rest of the report is skipped."""
-        position = position or Position(0, 0)
-        state = LogActivityState(**position.state)
-        pages = Pages(**state.pages)
-        opened: Columnar | Dotted | None = None
-        in_log = position.byte_offset > 0  # there is no position before the first block of the log
-        last: Line | None = None
-        strays: list[Reject] = []  # held until a position follows them, so that a resumed parse repeats none
-        for line in read_lines(stream, position.byte_offset, position.line):
-            if line.fault is Reason.CUT_LINE and not context.complete:
-                return  # the rest of it is still to be written
-            last = line
-            written = text(line.data[: 4 * MAX_LINE_CHARACTERS])[:MAX_LINE_CHARACTERS].rstrip()
-            if opened is not None and opened.accept(written, line):
-                continue
-            if opened is not None:
-                in_log = in_log or opened.is_log
-                if in_log:
-                    yield from strays
-                    strays.clear()
-                yield from _items(opened, pages, state, context)
-                if in_log:
-                    yield Position(line.offset, line.number - 1, {**asdict(state), "pages": asdict(pages)})
-            opened = begins(written, line)
-            if isinstance(opened, Dotted):
-                opened.accept(written, line)
-            elif opened is None:
-                pages.read(written)
-                if (lost := stray(written, line)) is not None:
-                    strays.append(lost)
-        if not context.complete:
-            return
-        yield from strays
-        if opened is not None and last is not None:
+def parse(stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+    """Yield the records of every block of the log; the rest of the report is skipped."""
+    position = position or Position(0, 0)
+    state = LogActivityState(**position.state)
+    pages = Pages(**state.pages)
+    opened: Columnar | Dotted | None = None
+    in_log = position.byte_offset > 0  # there is no position before the first block of the log
+    last: Line | None = None
+    strays: list[Reject] = []  # held until a position follows them, so that a resumed parse repeats none
+    for line in read_lines(stream, position.byte_offset, position.line):
+        if line.fault is Reason.CUT_LINE and not context.complete:
+            return  # the rest of it is still to be written
+        last = line
+        written = text(line.data[: 4 * MAX_LINE_CHARACTERS])[:MAX_LINE_CHARACTERS].rstrip()
+        if opened is not None and opened.accept(written, line):
+            continue
+        if opened is not None:
             in_log = in_log or opened.is_log
+            if in_log:
+                yield from strays
+                strays.clear()
             yield from _items(opened, pages, state, context)
             if in_log:
-                yield Position(last.end, last.number, {**asdict(state), "pages": asdict(pages)})
-        if not in_log:
-            yield Reject(Reason.EMPTY_FILE, "the file holds no figures of the log", "none")
+                yield Position(line.offset, line.number - 1, {**asdict(state), "pages": asdict(pages)})
+        opened = begins(written, line)
+        if isinstance(opened, Dotted):
+            opened.accept(written, line)
+        elif opened is None:
+            pages.read(written)
+            if (lost := stray(written, line)) is not None:
+                strays.append(lost)
+    if not context.complete:
+        return
+    yield from strays
+    if opened is not None and last is not None:
+        in_log = in_log or opened.is_log
+        yield from _items(opened, pages, state, context)
+        if in_log:
+            yield Position(last.end, last.number, {**asdict(state), "pages": asdict(pages)})
+    if not in_log:
+        yield Reject(Reason.EMPTY_FILE, "the file holds no figures of the log", "none")
 
 
 def _items(opened: Columnar | Dotted, pages: Pages, state: LogActivityState, context: Context) -> Iterator[Item]:
@@ -161,6 +157,3 @@ def _records(
 
 def _noted(block: Block, reason: Reason, detail: str) -> Reject:
     return Reject(reason, detail, "all", block.first.number, block.first.offset)
-
-
-FORMAT = OmegamonLogActivity()

@@ -20,6 +20,8 @@ from counterflow.collectors.text.settings import changes
 from counterflow.collectors.text.stamps import iso, unix_time
 from counterflow.collectors.text.trees import mapping, mappings, number
 
+SOURCE = "otlp_json"
+
 SYSTEM = ("host.name", "k8s.node.name", "host.id")
 """Attributes of a resource that name the system, the first that there is (OpenTelemetry, semantic conventions)."""
 SECTION = "service.name"
@@ -52,17 +54,13 @@ class Value(NamedTuple):
     kind: str
 
 
-class OtlpJson:
-    """Export requests of metrics; see README.md."""
+def recognises(head: bytes) -> bool:
+    return _DOCUMENTS.start.match(head.removeprefix(BOM).lstrip()) is not None
 
-    name = "otlp_json"
 
-    def recognises(self, head: bytes) -> bool:
-        return _DOCUMENTS.start.match(head.removeprefix(BOM).lstrip()) is not None
-
-    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield the records of every request; one that is damaged becomes a reject, and the next is read."""
-        return read_items(stream, position, context, _DOCUMENTS, OtlpState, _items)
+def parse(stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+    """Yield the records of every request; one that is damaged becomes a reject, and the next is read."""
+    return read_items(stream, position, context, _DOCUMENTS, OtlpState, _items)
 
 
 def _items(tree: Any, state: OtlpState, context: Context) -> Iterator[Item]:
@@ -74,7 +72,7 @@ def _items(tree: Any, state: OtlpState, context: Context) -> Iterator[Item]:
             detail = f"expected the attribute {' or '.join(SYSTEM)}, or `system` of the source"
             yield Reject(Reason.BAD_HEADER, detail, "none", section=section)
             continue
-        envelope: Fields = {"system": system, "source": OtlpJson.name}
+        envelope: Fields = {"system": system, "source": SOURCE}
         for scope in mappings(resource.get("scopeMetrics")):
             for metric in mappings(scope.get("metrics")):
                 yield from _metric(metric, envelope, section, state)
@@ -200,6 +198,3 @@ def _number(value: object) -> float | None:
 def _instant(nanoseconds: object) -> datetime | None:
     written = str(nanoseconds)
     return unix_time(int(written) // 10**6 / 1000) if re.fullmatch(r"\d{1,20}", written) else None
-
-
-FORMAT = OtlpJson()

@@ -22,6 +22,8 @@ from counterflow.collectors.text.numbers import number_within
 from counterflow.collectors.text.periods import missing_between, remembered
 from counterflow.collectors.text.stamps import AMBIGUOUS, iso
 
+SOURCE = "qrep_monitor"
+
 
 class Table(NamedTuple):
     """A monitor table: its queue column, and the dataset's columns that its own fill."""
@@ -102,25 +104,23 @@ _LOG_POSITION = re.compile(r"(seq|lsn)$")
 _DEL = re.compile(r'"?\d{4}-\d\d-\d\d-\d\d\.\d\d\.\d\d(\.\d+)?"?[,;\t]"?(\d{4}-\d\d-\d\d-\d\d\.|[A-Za-z])')
 
 
-class QrepMonitor:
-    name = "qrep_monitor"
+def recognises(head: bytes) -> bool:
+    """Return whether `head` begins with the columns of a monitor table, or with a row as Db2's EXPORT writes it."""
+    return is_csv_of(head, _is_header) or _DEL.match(first_lines(head)[0]) is not None
 
-    def recognises(self, head: bytes) -> bool:
-        """Return whether `head` begins with the columns of a monitor table, or with a row as Db2's EXPORT writes it."""
-        return is_csv_of(head, _is_header) or _DEL.match(first_lines(head)[0]) is not None
 
-    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield a record per row, and a counter for each number that the dataset does not hold."""
-        unnamed = partial(_unnamed, context.columns)
-        rows = CsvRows(stream, context, position, _is_header, WAY_OUT, unnamed=unnamed)
-        if context.complete and context.date_order is None and "order" not in rows.memory:
-            every = CsvRows(stream, context, position, _is_header, WAY_OUT, unnamed=unnamed).items()
-            order = only_order(row.values[TIME] for row in every if isinstance(row, CsvRow) and row.values[TIME])
-            if order is not None:
-                rows.memory["order"] = order
-                yield replace(inferred(order), system=context.system)
-        context = replace(context, date_order=context.date_order or rows.memory.get("order"))
-        yield from read_items(rows, lambda values: _Row(values, context, rows).items())
+def parse(stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+    """Yield a record per row, and a counter for each number that the dataset does not hold."""
+    unnamed = partial(_unnamed, context.columns)
+    rows = CsvRows(stream, context, position, _is_header, WAY_OUT, unnamed=unnamed)
+    if context.complete and context.date_order is None and "order" not in rows.memory:
+        every = CsvRows(stream, context, position, _is_header, WAY_OUT, unnamed=unnamed).items()
+        order = only_order(row.values[TIME] for row in every if isinstance(row, CsvRow) and row.values[TIME])
+        if order is not None:
+            rows.memory["order"] = order
+            yield replace(inferred(order), system=context.system)
+    context = replace(context, date_order=context.date_order or rows.memory.get("order"))
+    yield from read_items(rows, lambda values: _Row(values, context, rows).items())
 
 
 class _Row:
@@ -159,7 +159,7 @@ class _Row:
             return
         if ambiguous:
             yield Reject(Reason.CLOCK_CHANGE, AMBIGUOUS, "all")
-        fields: Fields = {"ts": iso(instant), "system": self._context.system, "source": QrepMonitor.name}
+        fields: Fields = {"ts": iso(instant), "system": self._context.system, "source": SOURCE}
         fields |= {"component": table.component, "queue": queue}
         fields["program_schema"] = values.get(table.schema, "")
         yield from self._fill(fields, instant)
@@ -287,6 +287,3 @@ def _earlier(written: str, context: Context, latest: datetime) -> datetime:
     first, ambiguous = _instant(written, context, None)
     second = _instant(written, context, first)[0] if ambiguous else first
     return second if second <= latest else first
-
-
-FORMAT = QrepMonitor()

@@ -17,6 +17,8 @@ from counterflow.collectors.text.csv_rows import CsvRow, CsvRows, is_csv_of, utc
 from counterflow.collectors.text.lines import placed_in
 from counterflow.collectors.text.stamps import iso
 
+SOURCE = "query_log"
+
 REQUIRED = ("workload", "query", "start", "end")
 OPTIONAL = ("run_id", "user", "status")
 WAY_OUT = f"a first line with the columns {','.join(REQUIRED)}[,{','.join(OPTIONAL)}]"
@@ -42,45 +44,43 @@ Run = tuple[str, str]
 Runs = dict[str, Any]
 
 
-class QueryLog:
-    name = "query_log"
+def recognises(head: bytes) -> bool:
+    return is_csv_of(head, _is_header)
 
-    def recognises(self, head: bytes) -> bool:
-        return is_csv_of(head, _is_header)
 
-    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield the records of each run in order of time, once the data is complete."""
-        if not context.complete:
-            return
-        rows = CsvRows(stream, context, position, _is_header, WAY_OUT, known=(*REQUIRED, *OPTIONAL))
-        runs: dict[Run, list[Query]] = {}
-        seen: set[tuple[Run, Query]] = set()
-        end: Position | None = None
-        for item in rows.items():
-            if isinstance(item, Position):
-                end = item
-            elif isinstance(item, Reject):
-                yield item
-            elif isinstance(found := _query(item, rows.memory), Reject):
-                yield placed_in(item.line, found)
-            elif found in seen:
-                yield placed_in(item.line, Reject(Reason.DUPLICATE_ROW, "the log has this query already", "none"))
-            elif len(seen) >= MAX_QUERIES:
-                detail = f"more than the {MAX_QUERIES} queries that are read of one log: give each run a file"
-                yield placed_in(item.line, Reject(Reason.OUT_OF_RANGE, detail, "none"))
-            else:
-                seen.add(found)
-                runs.setdefault(found[0], []).append(found[1])
-        has_status = "status" in (rows.columns or ())
-        for run, queries in runs.items():
-            for record in _records(run, queries, rows.memory, str(context.system)):
-                if not has_status:
-                    del record.fields["failed"]
-                yield record
-        while len(rows.memory) > MAX_RUNS:
-            del rows.memory[next(iter(rows.memory))]
-        if end is not None:
-            yield Position(end.byte_offset, end.line, end.state | {"memory": rows.memory})
+def parse(stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+    """Yield the records of each run in order of time, once the data is complete."""
+    if not context.complete:
+        return
+    rows = CsvRows(stream, context, position, _is_header, WAY_OUT, known=(*REQUIRED, *OPTIONAL))
+    runs: dict[Run, list[Query]] = {}
+    seen: set[tuple[Run, Query]] = set()
+    end: Position | None = None
+    for item in rows.items():
+        if isinstance(item, Position):
+            end = item
+        elif isinstance(item, Reject):
+            yield item
+        elif isinstance(found := _query(item, rows.memory), Reject):
+            yield placed_in(item.line, found)
+        elif found in seen:
+            yield placed_in(item.line, Reject(Reason.DUPLICATE_ROW, "the log has this query already", "none"))
+        elif len(seen) >= MAX_QUERIES:
+            detail = f"more than the {MAX_QUERIES} queries that are read of one log: give each run a file"
+            yield placed_in(item.line, Reject(Reason.OUT_OF_RANGE, detail, "none"))
+        else:
+            seen.add(found)
+            runs.setdefault(found[0], []).append(found[1])
+    has_status = "status" in (rows.columns or ())
+    for run, queries in runs.items():
+        for record in _records(run, queries, rows.memory, str(context.system)):
+            if not has_status:
+                del record.fields["failed"]
+            yield record
+    while len(rows.memory) > MAX_RUNS:
+        del rows.memory[next(iter(rows.memory))]
+    if end is not None:
+        yield Position(end.byte_offset, end.line, end.state | {"memory": rows.memory})
 
 
 def _is_header(names: Collection[str]) -> bool:
@@ -114,7 +114,7 @@ def _query(row: CsvRow, memory: Runs) -> tuple[Run, Query] | Reject:
 def _records(run: Run, queries: list[Query], memory: Runs, system: str) -> Iterator[Record]:
     """Yield the work done at the run's first begin and at each end; `memory` holds its state from earlier reads."""
     workload, run_id = run
-    common: Fields = {"system": system, "source": QueryLog.name, "workload": workload, "run_id": run_id}
+    common: Fields = {"system": system, "source": SOURCE, "workload": workload, "run_id": run_id}
     common |= {"unit_of_work": "queries", "operation": ""}
     known = memory.pop(_key(run), None)
     begin = min(query.begin for query in queries)
@@ -142,6 +142,3 @@ def _records(run: Run, queries: list[Query], memory: Runs, system: str) -> Itera
 
 def _key(run: Run) -> str:
     return repr(run)
-
-
-FORMAT = QueryLog()

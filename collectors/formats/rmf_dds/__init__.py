@@ -13,7 +13,7 @@ from counterflow.collectors.records import Context, Item, Position
 from counterflow.collectors.text.documents import Documents, read_items
 from counterflow.collectors.text.lines import read_head
 
-__all__ = ["FORMAT", "Newest", "newest"]
+__all__ = ["Newest", "newest"]
 
 # A response begins with any of its keys. Inside it, only a report may begin with one of them, `message`, and a report's
 # `message` is not a list.
@@ -29,21 +29,14 @@ _BEHIND = rb"(?<!\?>)(?<!\?>\n)(?<!\?>\r\n)(?<!\?> )"  # what follows a declarat
 _XML = Documents(re.compile(_BEHIND + rb"<(?:\?xml|ddsml)\b"), "<ddsml> … </ddsml>", decode=decode, language="XML")
 
 
-class RmfDds:
-    """Responses to `/gpm/rmfm3` for SYSINFO, PROCU and PCIE and to `/gpm/perform`; see README.md."""
-
-    name = "rmf_dds"
-
-    def recognises(self, head: bytes) -> bool:
-        """Return whether `head` holds the begin of a response that names a resource of RMF, or its server."""
-        if is_xml(head):
-            return b"<ddsml" in head[:4096] and b"<postprocessor" not in head
-        return _DOCUMENTS.start.search(head) is not None and (b'"reslabel"' in head or b'"RMF-DDS' in head)
-
-    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield the records of every report; a response that is damaged becomes a reject, and the next is read."""
-        documents = _XML if is_xml(read_head(stream)) else _DOCUMENTS
-        return read_items(stream, position, context, documents, RmfState, items)
+def recognises(head: bytes) -> bool:
+    """Return whether `head` holds the begin of a response that names a resource of RMF, or its server."""
+    if is_xml(head):
+        return b"<ddsml" in head[:4096] and b"<postprocessor" not in head
+    return _DOCUMENTS.start.search(head) is not None and (b'"reslabel"' in head or b'"RMF-DDS' in head)
 
 
-FORMAT = RmfDds()
+def parse(stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+    """Yield the records of every report; a response that is damaged becomes a reject, and the next is read."""
+    documents = _XML if is_xml(read_head(stream)) else _DOCUMENTS
+    return read_items(stream, position, context, documents, RmfState, items)

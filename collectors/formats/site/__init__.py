@@ -26,35 +26,33 @@ from counterflow.collectors.formats.site.reading import LONGEST_BYTES, Reading, 
 from counterflow.collectors.records import Context, Item, Position, Record
 from counterflow.collectors.text.stamps import iso
 
+SOURCE = "site"
+
 _SITE = re.compile(rb"^(?:\xef\xbb\xbf)?site[ \t]*:", re.MULTILINE)
 _LIST = re.compile(rf"^({'|'.join(LISTS)})[ \t]*:".encode(), re.MULTILINE)
 
 
-class Site:
-    """The configuration of a site; see README.md."""
+def recognises(head: bytes) -> bool:
+    """Return whether `site` and one of the lists are keys at the top of `head`."""
+    return bool(_SITE.search(head) and _LIST.search(head))
 
-    name = "site"
 
-    def recognises(self, head: bytes) -> bool:
-        """Return whether `site` and one of the lists are keys at the top of `head`."""
-        return bool(_SITE.search(head) and _LIST.search(head))
-
-    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield every mistake and every row of the file; a file that has grown since `position` is read anew."""
-        stream.seek(0)
-        data, size, lines = b"", 0, 0
-        while block := stream.read(LONGEST_BYTES):
-            data += block[: LONGEST_BYTES + 1 - len(data)]  # one byte above the limit shows that there is more
-            size, lines = size + len(block), lines + block.count(b"\n")
-        if not context.complete or (position and position.byte_offset == size):
-            return
-        reading = read(data, size)
-        settings = list(_settings(reading, context.system or reading.site))
-        yield from reading.rejects
-        for setting in settings:
-            fields = {**setting._asdict(), "ts": iso(setting.ts), "source": self.name}
-            yield Record("config", fields)
-        yield Position(size, lines)
+def parse(stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+    """Yield every mistake and every row of the file; a file that has grown since `position` is read anew."""
+    stream.seek(0)
+    data, size, lines = b"", 0, 0
+    while block := stream.read(LONGEST_BYTES):
+        data += block[: LONGEST_BYTES + 1 - len(data)]  # one byte above the limit shows that there is more
+        size, lines = size + len(block), lines + block.count(b"\n")
+    if not context.complete or (position and position.byte_offset == size):
+        return
+    reading = read(data, size)
+    settings = list(_settings(reading, context.system or reading.site))
+    yield from reading.rejects
+    for setting in settings:
+        fields = {**setting._asdict(), "ts": iso(setting.ts), "source": SOURCE}
+        yield Record("config", fields)
+    yield Position(size, lines)
 
 
 def _settings(reading: Reading, site: str | None) -> Iterator[Setting]:
@@ -101,6 +99,3 @@ def _ceilings(entries: list[Entry], places: list[Place]) -> Iterator[Setting]:
                 }
                 for name, value in values.items():
                     yield Setting(system, "log_ceiling", f"{subsystem}/{path}", name, since, value)
-
-
-FORMAT = Site()

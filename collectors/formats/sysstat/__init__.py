@@ -24,6 +24,8 @@ from counterflow.collectors.text.spans import Samples, Spans
 from counterflow.collectors.text.stamps import iso, stated
 from counterflow.collectors.text.trees import mapping, mappings, number
 
+SOURCE = "sysstat"
+
 CPU = {
     "user_pct": ("user", "usr", "nice", "guest", "gnice"),
     "sys_pct": ("system", "sys", "irq", "soft"),
@@ -95,18 +97,14 @@ class SysstatState:
     config: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
-class Sysstat:
-    """Documents of `sadf -j FILE -- -A`; see README.md."""
+def recognises(head: bytes) -> bool:
+    begin = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    return _DOCUMENTS.start.match(begin) is not None and not _OF_ANOTHER_COMMAND.match(begin)
 
-    name = "sysstat"
 
-    def recognises(self, head: bytes) -> bool:
-        begin = head.lstrip(b"\xef\xbb\xbf \t\r\n")
-        return _DOCUMENTS.start.match(begin) is not None and not _OF_ANOTHER_COMMAND.match(begin)
-
-    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield the records of every sample; a document that is damaged becomes a reject, and the next is read."""
-        return read_items(stream, position, context, _DOCUMENTS, SysstatState, _items)
+def parse(stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+    """Yield the records of every sample; a document that is damaged becomes a reject, and the next is read."""
+    return read_items(stream, position, context, _DOCUMENTS, SysstatState, _items)
 
 
 def _repaired(text: str) -> tuple[Any, int, str]:
@@ -174,7 +172,7 @@ def _host(host: Mapping[str, Any], system: str, state: SysstatState, context: Co
         ts = iso(instant)
         if not samples.is_new(instant, max(seconds, 0.0)):
             continue
-        envelope: Fields = {"ts": ts, "system": system, "source": Sysstat.name}
+        envelope: Fields = {"ts": ts, "system": system, "source": SOURCE}
         settings = {name: str(host[name]) for name in SETTINGS if host.get(name) is not None}
         yield from changes(state.config.setdefault(system, {}), settings, envelope, "host", "")
         if seconds <= 0:
@@ -309,6 +307,3 @@ def _amounts(figures: Figures, columns: Mapping[str, str], seconds: float) -> Fi
 
 def _figures(entry: Mapping[str, Any]) -> dict[str, float]:
     return {name: figure for name, value in entry.items() if (figure := number(value)) is not None}
-
-
-FORMAT = Sysstat()

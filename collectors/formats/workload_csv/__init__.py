@@ -17,6 +17,8 @@ from counterflow.collectors.text.numbers import number_within
 from counterflow.collectors.text.running_counts import Sample, beside
 from counterflow.collectors.text.stamps import iso
 
+SOURCE = "workload_csv"
+
 REQUIRED = ("time_utc", "workload", "run_id", "unit_of_work", "done")
 OPTIONAL = ("failed", "rows", "users", "response_ms")
 WAY_OUT = f"a first line with the columns {','.join(REQUIRED)}[,{','.join(OPTIONAL)}]"
@@ -25,18 +27,14 @@ MAX_RUNS = 1000
 """Runs of a file that are remembered; older ones are forgotten."""
 
 
-class WorkloadCsv:
-    """CSV of work done."""
+def recognises(head: bytes) -> bool:
+    return is_csv_of(head, _is_header)
 
-    name = "workload_csv"
 
-    def recognises(self, head: bytes) -> bool:
-        return is_csv_of(head, _is_header)
-
-    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield a record per row, with the run's count at its preceding row."""
-        rows = CsvRows(stream, context, position, _is_header, WAY_OUT, known=(*REQUIRED, *OPTIONAL))
-        yield from read_items(rows, lambda values: _records(values, rows))
+def parse(stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+    """Yield a record per row, with the run's count at its preceding row."""
+    rows = CsvRows(stream, context, position, _is_header, WAY_OUT, known=(*REQUIRED, *OPTIONAL))
+    yield from read_items(rows, lambda values: _records(values, rows))
 
 
 def _is_header(names: Collection[str]) -> bool:
@@ -64,7 +62,7 @@ def _records(values: dict[str, str], rows: CsvRows) -> Iterator[Record | Reject]
                 figures[name] = number
         except Unusable as error:
             yield Reject(error.reason, f"{name}: {error}", "part")
-    fields: Fields = {"ts": iso(instant), "system": rows.context.system, "source": WorkloadCsv.name}
+    fields: Fields = {"ts": iso(instant), "system": rows.context.system, "source": SOURCE}
     fields |= {name: values[name] for name in ("workload", "run_id", "unit_of_work")} | {"operation": ""}
     before, reject = _beside(fields, instant, figures.get("done"), rows.memory)
     if reject is not None:
@@ -123,6 +121,3 @@ def _forget(memory: dict[str, Any]) -> None:
         memory[workload].pop(next(iter(memory[workload])))
         if not memory[workload]:
             del memory[workload]
-
-
-FORMAT = WorkloadCsv()

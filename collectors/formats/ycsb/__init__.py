@@ -39,21 +39,17 @@ class _Block:
     count: int = 0
 
 
-class Ycsb:
-    """Output of YCSB."""
+def recognises(head: bytes) -> bool:
+    return _YCSB.search(head) is not None
 
-    name = "ycsb"
 
-    def recognises(self, head: bytes) -> bool:
-        return _YCSB.search(head) is not None
-
-    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield the records of every status line and summary; the last one only where the data is complete."""
-        if context.system is None:
-            detail = "the output does not name its system: set `system` of the source, or --system"
-            yield Reject(Reason.BAD_HEADER, detail, "none")
-            return
-        yield from _Reading(stream, context, position or Position(0, 0)).items()
+def parse(stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+    """Yield the records of every status line and summary; the last one only where the data is complete."""
+    if context.system is None:
+        detail = "the output does not name its system: set `system` of the source, or --system"
+        yield Reject(Reason.BAD_HEADER, detail, "none")
+        return
+    yield from _Reading(stream, context, position or Position(0, 0)).items()
 
 
 class _Reading:
@@ -202,6 +198,3 @@ class _Reading:
                 item.raw = b"\n".join(block.raw)[:KEPT_BYTES]
             yield placed(item, block.first.number, block.first.offset)
         yield from block.rejects
-
-
-FORMAT = Ycsb()

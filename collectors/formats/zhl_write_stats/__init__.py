@@ -77,30 +77,26 @@ class Writes(NamedTuple):
     since: str | None = None
 
 
-class ZhlWriteStats:
-    """Reports of zHyperLink writes."""
+def recognises(head: bytes) -> bool:
+    return _BEGINS.search(text(head)) is not None
 
-    name = "zhl_write_stats"
 
-    def recognises(self, head: bytes) -> bool:
-        return _BEGINS.search(text(head)) is not None
-
-    def parse(self, stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
-        """Yield the records of the reports; those of one time are one sample, complete when the next begins."""
-        position = position or Position(0, 0)
-        state = ZhlState(**position.state)
-        sample: list[Found] = []
-        for found in listings(stream, position, Place(*state.sample_line), _BEGINS, _ENDS, complete=context.complete):
-            if sample and sample[-1].listing.place != found.listing.place:
-                yield from _sample(sample, state, context)
-                sample = []
-            sample.append(found)
-        if not context.complete:
-            return
-        if sample:
+def parse(stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
+    """Yield the records of the reports; those of one time are one sample, complete when the next begins."""
+    position = position or Position(0, 0)
+    state = ZhlState(**position.state)
+    sample: list[Found] = []
+    for found in listings(stream, position, Place(*state.sample_line), _BEGINS, _ENDS, complete=context.complete):
+        if sample and sample[-1].listing.place != found.listing.place:
             yield from _sample(sample, state, context)
-        elif position.byte_offset == 0:
-            yield Reject(Reason.EMPTY_FILE, "the file holds no report of zHyperLink writes", "none")
+            sample = []
+        sample.append(found)
+    if not context.complete:
+        return
+    if sample:
+        yield from _sample(sample, state, context)
+    elif position.byte_offset == 0:
+        yield Reject(Reason.EMPTY_FILE, "the file holds no report of zHyperLink writes", "none")
 
 
 def _sample(sample: list[Found], state: ZhlState, context: Context) -> Iterator[Item]:
@@ -235,6 +231,3 @@ def _columns(words: Sequence[str]) -> tuple[str, ...] | None:
     if at is None or not set(plain[at:]) <= set(_REASONS) or tuple(words[:at]) not in _LEADING:
         return None
     return *_LEADING[tuple(words[:at])], *(f"%ASYNC {word}" for word in plain[at:])
-
-
-FORMAT = ZhlWriteStats()
