@@ -107,7 +107,7 @@ def rank(
         period = Period(at - quiet, at, end or at + QUIET)
     else:
         about = f"{rule} never raised its alarm on {system}" if rule else f"no rule raised an alarm on {system}"
-        raise CounterflowError(about, hint="the table counterflow.verdict_spell lists the alarms", exit_code=2)
+        raise CounterflowError(about, hint="counterflow sql what_was_wrong lists the alarms", exit_code=2)
     found = [one.answer(system) for one in changes(client, system, period)]
     if not found:  # what is unknown has not changed
         for begin, until in ((period.begin, period.end), (period.quiet, period.begin)):
@@ -148,7 +148,8 @@ def spell(
 
 
 _SPELL = """
-SELECT onset_ts, end_ts FROM counterflow.verdict_spell
+SELECT onset_ts, end_ts
+FROM counterflow.verdict_spell_within(since = '1970-01-01 00:00:00.000', until = '2299-12-31 00:00:00.000')
 WHERE system = {system:String} AND has({alarms:Array(String)}, concat(toString(rule), ' ', toString(state)))
   AND (empty({entity:String}) OR entity = {entity:String})
   AND ({at:DateTime64(3, 'UTC')} = toDateTime64(0, 3, 'UTC') OR {at:DateTime64(3, 'UTC')} BETWEEN onset_ts AND end_ts)

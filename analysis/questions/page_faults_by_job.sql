@@ -6,10 +6,13 @@ SELECT
   sum(g.page_faults) AS faults,
   round(sum(g.page_faults) / nullIf(sumIf(g.interval_s, g.page_faults IS NOT NULL), 0), 2) AS faults_per_s,
   round(max(g.page_faults / nullIf(g.interval_s, 0)), 2) AS faults_per_s_max
-FROM counterflow.job_group AS g
-WHERE g.grouping = 'job'
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, g.system))
-  AND g.ts > {since:DateTime64(3)} AND g.ts <= {until:DateTime64(3)}
+FROM (
+  SELECT system, ts, name, max(interval_s) AS interval_s, sum(page_faults) AS page_faults
+  FROM counterflow.job_by(grouping = 'job')
+  WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
+    AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+  GROUP BY system, ts, name
+) AS g
 GROUP BY system, job
 HAVING faults > 0
 ORDER BY faults DESC, system, job

@@ -9,9 +9,8 @@ SELECT
   sum(g.async_writes) AS asynchronous_writes,
   round(100 * (synchronous_reads + synchronous_writes)
     / nullIf(synchronous_reads + synchronous_writes + asynchronous_reads + asynchronous_writes, 0), 1) AS synchronous_pct
-FROM counterflow.job_group AS g
-WHERE g.grouping = 'job'
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, g.system))
+FROM counterflow.job_by(grouping = 'job') AS g
+WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, g.system))
   AND g.ts > {since:DateTime64(3)} AND g.ts <= {until:DateTime64(3)}
 GROUP BY system, job
 HAVING synchronous_reads + synchronous_writes > 0

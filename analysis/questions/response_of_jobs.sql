@@ -6,10 +6,13 @@ SELECT
   sum(g.transactions) AS transactions_total,
   round(sumIf(g.response_s, g.transactions IS NOT NULL) / nullIf(sumIf(g.transactions, g.response_s IS NOT NULL), 0), 3) AS response_s_avg,
   round(max(g.response_s / nullIf(g.transactions, 0)), 3) AS worst_interval_response_s
-FROM counterflow.job_group AS g
-WHERE g.grouping = 'job'
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, g.system))
-  AND g.ts > {since:DateTime64(3)} AND g.ts <= {until:DateTime64(3)}
+FROM (
+  SELECT system, ts, name, sum(transactions) AS transactions, sum(response_s) AS response_s
+  FROM counterflow.job_by(grouping = 'job')
+  WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
+    AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+  GROUP BY system, ts, name
+) AS g
 GROUP BY system, job
 HAVING transactions_total > 0
 ORDER BY response_s_avg DESC NULLS LAST, system, job

@@ -12,6 +12,10 @@ import orjson
 from counterflow.base.clickhouse import ClickHouse, Settings
 
 _ID = "lower(hex(sipHash64(system, origin, stage, ts)))"
+_OPEN = f"""(
+  SELECT {_ID} AS id, * FROM counterflow.deadletter FINAL
+  WHERE id NOT IN (SELECT id FROM counterflow.deadletter_handled)
+)"""
 _TOPIC = "arrayStringConcat(arraySlice(splitByChar(':', origin), 1, -2), ':')"
 _FIRST, _LAST = datetime(2000, 1, 1, tzinfo=UTC), datetime(2299, 1, 1, tzinfo=UTC)
 
@@ -44,7 +48,7 @@ SELECT
   id, stage, reason, if(stage = 'land', {_TOPIC}, source) AS place, origin, system, source, agent_id, seq,
   ifNull(payload_rows, 1) AS rows, toString(ts) AS ts, toString(d.collected_at) AS collected_at, error,
   payload_bytes AS size, payload_base64
-FROM counterflow.deadletter_open AS d
+FROM {_OPEN} AS d
 WHERE d.collected_at >= {{since:DateTime64(3, 'UTC')}} AND d.collected_at < {{until:DateTime64(3, 'UTC')}}
   AND ({{reason:String}} = '' OR reason = {{reason:String}})
   AND (empty({{ids:Array(String)}}) OR has({{ids:Array(String)}}, id))
@@ -56,7 +60,7 @@ _GROUPS = f"""
 SELECT
   stage, reason, if(stage = 'land', {_TOPIC}, source) AS place, count() AS letters, sum(payload_bytes) AS bytes,
   toString(max(d.collected_at)) AS newest, argMax(id, d.collected_at) AS newest_id
-FROM counterflow.deadletter_open AS d
+FROM {_OPEN} AS d
 WHERE d.collected_at >= {{since:DateTime64(3, 'UTC')}} AND d.collected_at < {{until:DateTime64(3, 'UTC')}}
   AND ({{reason:String}} = '' OR reason = {{reason:String}})
 GROUP BY stage, reason, place

@@ -199,7 +199,7 @@ GROUP BY system, day;
 -- dropped for a reason, has a row here.
 CREATE TABLE IF NOT EXISTS counterflow.deadletter_handled {on_cluster}
 (
-  id String COMMENT 'Dead letter, as the view deadletter_open names it.' CODEC(ZSTD(1)),
+  id String COMMENT 'Dead letter: a digest of its system, origin, stage and ts.' CODEC(ZSTD(1)),
   action LowCardinality(String) COMMENT '`replayed` or `dropped`.' CODEC(ZSTD(1)),
   reason String COMMENT 'Why it was dropped, or where it was published: topic.' CODEC(ZSTD(1)),
   handled_at DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC') COMMENT 'When, UTC.' CODEC(Delta, ZSTD(1))

@@ -255,48 +255,6 @@ ALTER TABLE counterflow.memory_use {on_cluster}
   COMMENT COLUMN `used_mb` 'What programs and the kernel hold: the memory that is not available. [MB of 1,048,576 bytes; gauge; null: size_mb or available_mb is null]',
   COMMENT COLUMN `available_pct` 'available_mb as a share of size_mb. [%; percent; null: one of them is null]';
 
--- One branch per grouping: a predicate on the grouping leaves one of them to read, whereas ARRAY JOIN made seven rows of
--- each before the predicate was evaluated.
-CREATE OR REPLACE VIEW counterflow.job_group {on_cluster} AS
-WITH jobs AS (SELECT * FROM counterflow.job FINAL WHERE source = 'ibmi_tables')
-SELECT
-  ts, max(interval_s) AS interval_s, system, grouping, assumeNotNull(group_name) AS name, count() AS threads,
-  sum(sync_db_reads + sync_nondb_reads) AS sync_reads,
-  sum(sync_db_writes + sync_nondb_writes) AS sync_writes,
-  sum(async_db_reads + async_nondb_reads) AS async_reads,
-  sum(async_db_writes + async_nondb_writes) AS async_writes,
-  sum(page_faults) AS page_faults,
-  sum(transactions) AS transactions,
-  sum(response_s) AS response_s
-FROM
-(
-  SELECT 'thread' AS grouping, toNullable(job) AS group_name, * FROM jobs
-  UNION ALL SELECT 'job' AS grouping, job_name AS group_name, * FROM jobs
-  UNION ALL SELECT 'generic_job' AS grouping, left(job_name, 6) AS group_name, * FROM jobs
-  UNION ALL SELECT 'user' AS grouping, job_user AS group_name, * FROM jobs
-  UNION ALL SELECT 'subsystem' AS grouping, subsystem AS group_name, * FROM jobs
-  UNION ALL SELECT 'pool' AS grouping, job_pool AS group_name, * FROM jobs
-  UNION ALL SELECT 'job_type' AS grouping, job_type AS group_name, * FROM jobs
-)
-WHERE group_name IS NOT NULL
-GROUP BY ts, system, grouping, group_name
-COMMENT 'Disk I/O, page faults and transactions of IBM i jobs over one interval, by thread, job name, generic job, user, subsystem, memory pool and job type. Their processor time is in job_cpu, their logical I/O in io_mix.';
-
-ALTER TABLE counterflow.job_group {on_cluster}
-  COMMENT COLUMN `ts` 'End of the interval, UTC.',
-  COMMENT COLUMN `interval_s` 'Length of the interval. [s; gauge; null: the inputs give no length]',
-  COMMENT COLUMN `system` 'Name of the system.',
-  COMMENT COLUMN `grouping` 'What the work is grouped by: thread, job (name), generic_job (first six characters of the name), user, subsystem, pool or job_type. Each holds the same work again.',
-  COMMENT COLUMN `name` 'Name of the group.',
-  COMMENT COLUMN `threads` 'Jobs and threads, rows of the dataset job, in the group. [rows; gauge]',
-  COMMENT COLUMN `sync_reads` 'Synchronous disk reads, of database and other objects. [reads; delta; null: not reported]',
-  COMMENT COLUMN `sync_writes` 'Synchronous disk writes, of database and other objects. [writes; delta; null: not reported]',
-  COMMENT COLUMN `async_reads` 'Asynchronous disk reads, of database and other objects. [reads; delta; null: not reported]',
-  COMMENT COLUMN `async_writes` 'Asynchronous disk writes, of database and other objects. [writes; delta; null: not reported]',
-  COMMENT COLUMN `page_faults` 'Page faults. [faults; delta; null: not reported]',
-  COMMENT COLUMN `transactions` 'Transactions. [transactions; delta; null: not reported]',
-  COMMENT COLUMN `response_s` 'Response time of all transactions together. [s; delta; null: not reported]';
-
 CREATE VIEW IF NOT EXISTS counterflow.run_span {on_cluster} AS
 SELECT
   if(part = max(part) OVER (PARTITION BY label), label, concat(label, ' ', formatDateTime(first_begin, '%Y-%m-%d %H:%i', 'UTC'))) AS run,
@@ -348,8 +306,6 @@ FROM
 ) AS rows_of_view
 COMMENT 'When each measurement run began and ended on each system, without its warm-up; end_ts is null where it goes on, run_begin_ts is when it began on the first of them. Of runs of one name that are more than an hour apart, the newest has the name, those before it the name and when they began. An entry of the site file takes precedence over a label of recordings.';
 
--- Meaning of the columns of the views of runs and of work.
-
 ALTER TABLE counterflow.run_span {on_cluster}
   COMMENT COLUMN `run` 'Name of the run, or its label.',
   COMMENT COLUMN `system` 'Name of the system.',
@@ -390,34 +346,6 @@ ALTER TABLE counterflow.work_done {on_cluster}
   COMMENT COLUMN `response_p95_ms` '95th percentile of the response times; never averaged. [ms; gauge; null: not reported]',
   COMMENT COLUMN `response_p99_ms` '99th percentile of the response times; never averaged. [ms; gauge; null: not reported]';
 
-CREATE VIEW IF NOT EXISTS counterflow.deadletter_open {on_cluster} AS
-SELECT lower(hex(sipHash64(system, origin, stage, ts))) AS id, *
-FROM counterflow.deadletter FINAL
-WHERE id NOT IN (SELECT id FROM counterflow.deadletter_handled)
-COMMENT 'Dead letters that nobody has handled yet.';
-
--- Meaning of the columns of the view of open dead letters.
-
-ALTER TABLE counterflow.deadletter_open {on_cluster}
-  COMMENT COLUMN `id` 'Name of the dead letter: a digest of system, origin, stage and ts.',
-  COMMENT COLUMN `ts` 'End of the interval, UTC.',
-  COMMENT COLUMN `interval_s` 'Length of the interval that the row covers. [s; gauge; null: the row describes no interval or its length is unknown]',
-  COMMENT COLUMN `system` 'Name of the system the counters belong to.',
-  COMMENT COLUMN `source` 'Format that the row was read from.',
-  COMMENT COLUMN `agent_id` 'Agent that published the row; also its Kafka transactional.id.',
-  COMMENT COLUMN `seq` 'Number of the record within its agent, contiguous over all datasets and restarts: a gap is a loss, a repeat a duplicate. [records; cumulative]',
-  COMMENT COLUMN `boot_id` 'Run of the recorder, or boot of the system, that the counters belong to; cumulative counters compare only within one. [null: the source names no run]',
-  COMMENT COLUMN `collected_at` 'When the agent read the row, UTC, by the agent\'s clock.',
-  COMMENT COLUMN `run` 'Label of a measurement run. [null: the agent labels no run]',
-  COMMENT COLUMN `stage` 'Stage that refused it.',
-  COMMENT COLUMN `origin` 'Where the bytes are: `path:line`, or `topic:partition:offset`, followed by a point and the rows of the frame where these are not all.',
-  COMMENT COLUMN `byte_offset` 'Offset of the bytes in the file. [bytes; gauge; null: not from a file]',
-  COMMENT COLUMN `reason` 'Reason of the parser, `schema`, or the exception code of the server.',
-  COMMENT COLUMN `error` 'What was expected and what was found.',
-  COMMENT COLUMN `payload_base64` 'The refused bytes, base64: of a file the first 64 KiB, of a message all of them.',
-  COMMENT COLUMN `payload_bytes` 'Length of the refused bytes. [bytes; gauge]',
-  COMMENT COLUMN `payload_rows` 'Rows of the refused frame; their numbers are seq and those that follow it. [rows; gauge; null: the bytes are no frame]';
-
 -- Views with parameters, which are known before a row is read, so that no more is read than they select.
 
 -- Spells of a state, from the verdicts of a range alone: finding where each spell begins would take all verdicts there ever
@@ -440,26 +368,6 @@ FROM counterflow.verdict AS v FINAL
 WHERE v.ts > {since:DateTime64(3)} AND v.ts <= {until:DateTime64(3)}
 GROUP BY rule, system, entity_type, entity, state, since
 COMMENT 'Spells of a state within a range, verdict_spell_within(since = ..., until = ...): from start_ts, the beginning of its first interval there, to end_ts, the end of its last; begin_ts is when it began, even before the range, onset_ts when the signal that raised it did, longest_s the length of its longest interval; reason and evidence are those of the first.';
-
--- How long each entity was in which state without a break, for timelines and for the notes over a chart.
-CREATE OR REPLACE VIEW counterflow.verdict_spell {on_cluster} AS
-SELECT rule, system, entity_type, entity, state, start_ts, onset_ts, end_ts, intervals, stale_intervals, reason, evidence
-FROM counterflow.verdict_spell_within(since = '1970-01-01 00:00:00.000', until = '2299-12-31 00:00:00.000') AS rows_of_view
-COMMENT 'Spells of a state: from the beginning of its first interval to the end of its last; reason and evidence of the first.';
-
-ALTER TABLE counterflow.verdict_spell {on_cluster}
-  COMMENT COLUMN `rule` 'Name of the rule.',
-  COMMENT COLUMN `system` 'Name of the system.',
-  COMMENT COLUMN `entity_type` 'What is judged: the link_type of a link, or log.',
-  COMMENT COLUMN `entity` 'Name of the entity within the system.',
-  COMMENT COLUMN `state` 'State of the entity throughout the spell.',
-  COMMENT COLUMN `start_ts` 'Beginning of the first interval of the spell, UTC.',
-  COMMENT COLUMN `onset_ts` 'Beginning of the first interval of the signal that raised the state, UTC; of a state that no count raised, start_ts.',
-  COMMENT COLUMN `end_ts` 'End of the last interval of the spell, UTC.',
-  COMMENT COLUMN `intervals` 'Verdicts of the spell. [intervals; gauge]',
-  COMMENT COLUMN `stale_intervals` 'Intervals among them that allowed no verdict and kept the state. [intervals; gauge]',
-  COMMENT COLUMN `reason` 'The figures that decided in the first interval.',
-  COMMENT COLUMN `evidence` 'Inputs, derived figures and thresholds of the first interval, as JSON.';
 
 -- Changes that the site file dates, and those that intervals show: the capacity of a link, the path of a log.
 CREATE OR REPLACE VIEW counterflow.config_change_within {on_cluster} AS
