@@ -5,12 +5,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from graphlib import TopologicalSorter
 
 from counterflow.schemas.definition import Column, Dataset
-from counterflow.schemas.provisional import provisional_view
-from counterflow.schemas.recorded import recorded_view
+from counterflow.schemas.recorded import provisional_view, recorded_view
 
 RETENTION = "INTERVAL 400 DAY"
 """Retention after landing, whenever the row was measured: an old recording is kept as long as a new one."""
@@ -121,16 +120,18 @@ COMMENT {literal(dataset.row)}"""
 
 def view(dataset: Dataset) -> str:
     """Return the CREATE VIEW of a dataset, and the statement that gives its columns their comments."""
-    comments = ",\n  ".join(
-        f"COMMENT COLUMN {quoted(name)} {literal(column.comment)}" for name, column in dataset.all_columns.items()
-    )
     return f"""\
 CREATE OR REPLACE VIEW counterflow.{dataset.dataset} {{on_cluster}} AS
 {dataset.select.rstrip()}
 COMMENT {literal(dataset.row)};
 
 ALTER TABLE counterflow.{dataset.dataset} {{on_cluster}}
-  {comments}"""
+  {comments(dataset.all_columns)}"""
+
+
+def comments(columns: Mapping[str, Column]) -> str:
+    """Return the actions of an ALTER TABLE that give columns their comments."""
+    return ",\n  ".join(f"COMMENT COLUMN {quoted(name)} {literal(column.comment)}" for name, column in columns.items())
 
 
 def ledger_view(dataset: Dataset) -> str:

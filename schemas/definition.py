@@ -107,6 +107,8 @@ class Counts(Strict):
     where: str | None = None
 
 
+_OF_ROLE = {"counts": "result", "instance": "counter", "reads": "view", "source": "view"}
+"""What only a dataset of one role has."""
 _NOT_MEASURED = ("config", "deadletter", "manifest", "quality")
 """Their `ts` is the time of the reading, or that from which a setting holds; a manifest counts rows of the others."""
 
@@ -191,10 +193,7 @@ class Dataset(Strict):
                 if factor not in known
             ),
             *([] if self.key[-1:] == ("ts",) else ["the key does not end with `ts`"]),
-            *([f"a {self.role} has no `counts`"] if self.counts and self.role != "result" else []),
-            *([f"a {self.role} has no `instance`"] if self.instance and self.role != "counter" else []),
-            *([f"a {self.role} has no `reads`"] if self.reads and self.role != "view" else []),
-            *([f"a {self.role} has no `source`"] if self.source and self.role != "view" else []),
+            *(f"a {self.role} has no `{n}`" for n, role in _OF_ROLE.items() if getattr(self, n) and self.role != role),
         ]
         if mistakes:
             raise ValueError("; ".join(mistakes))

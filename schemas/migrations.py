@@ -20,7 +20,7 @@ from typing import NamedTuple
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
 from counterflow.schemas import clickhouse_ddl, culprit
-from counterflow.schemas.definition import datasets
+from counterflow.schemas.definition import datasets, envelope
 
 FOLDER = Path(__file__).parent / "clickhouse"
 FEEDS = "feeds"
@@ -72,6 +72,7 @@ class Schema(NamedTuple):
 def schema() -> Schema:
     """Return tables and views of this version."""
     by_hand = {name: (FOLDER / f"{name}.sql").read_text(encoding="utf-8") for name in ("rollups", "views")}
+    by_hand["views"] = by_hand["views"].replace("{envelope}", clickhouse_ddl.comments(envelope("view")))
     texts = {**clickhouse_ddl.parts(datasets().values()), **by_hand, "culprit": culprit.views()}
     files = sorted((FOLDER / "migrations").glob("*.sql"))
     return Schema(

@@ -1,4 +1,5 @@
 -- The views that people and panels read: each has FINAL inside, so that a replaced row never counts twice.
+-- `envelope` in braces stands for the comments of ts, interval_s and system.
 
 -- A record that was refused and landed later, published again by `counterflow deadletter replay`, counts as landed: its
 -- dead letter no longer counts.
@@ -69,9 +70,7 @@ ARRAY JOIN
 COMMENT 'Seconds and waits of the system, and by subsystem, user, job name and generic job, in each wait group over one interval; tasks_avg is the mean number of tasks in it (normalised time), share_pct its share of the time of the name.';
 
 ALTER TABLE counterflow.wait_profile {on_cluster}
-  COMMENT COLUMN `ts` 'End of the interval, UTC.',
-  COMMENT COLUMN `interval_s` 'Length of the interval. [s; gauge; null: the inputs give no length]',
-  COMMENT COLUMN `system` 'Name of the system.',
+  {envelope},
   COMMENT COLUMN `grouping` 'What the time is grouped by: system (all of it), subsystem, user, job (name) or generic_job (first six characters of the name). Each holds the same time again.',
   COMMENT COLUMN `name` 'Name of the group; * for the system.',
   COMMENT COLUMN `wait_group` 'One of dispatched_cpu, cpu_queueing, disk, journaling, operating_system_contention, lock_contention, ineligible or other; other holds idle waits.',
@@ -112,9 +111,7 @@ FROM
 COMMENT 'Mean and 95th percentile of the response time of the reads, writes or all operations of one disk over one interval.';
 
 ALTER TABLE counterflow.disk_latency {on_cluster}
-  COMMENT COLUMN `ts` 'End of the interval, UTC.',
-  COMMENT COLUMN `interval_s` 'Length of the interval. [s; gauge; null: the inputs give no length]',
-  COMMENT COLUMN `system` 'Name of the system.',
+  {envelope},
   COMMENT COLUMN `disk` 'Name of the device as in the dataset disk.',
   COMMENT COLUMN `operation` 'read, write, or any where the source does not separate them.',
   COMMENT COLUMN `operations` 'Operations of the interval. [operations; delta]',
@@ -151,9 +148,7 @@ WHERE leaf
 COMMENT 'What the I/O of a leaf disk over one interval would cost a virtual SCSI server (processors of 2.2 GHz POWER5) or an iSCSI host (CPW).';
 
 ALTER TABLE counterflow.virtual_io {on_cluster}
-  COMMENT COLUMN `ts` 'End of the interval, UTC.',
-  COMMENT COLUMN `interval_s` 'Length of the interval. [s; gauge; null: the inputs give no length]',
-  COMMENT COLUMN `system` 'Name of the system.',
+  {envelope},
   COMMENT COLUMN `disk` 'Name of the leaf disk.',
   COMMENT COLUMN `reads_per_s` 'Reads a second. [reads/s; rate; null: not reported]',
   COMMENT COLUMN `writes_per_s` 'Writes a second. [writes/s; rate; null: not reported]',
@@ -186,9 +181,7 @@ FROM counterflow.footprint AS f
 COMMENT 'What a command uses on one system over one interval, and the part of Q Replication that it belongs to.';
 
 ALTER TABLE counterflow.component_process {on_cluster}
-  COMMENT COLUMN `ts` 'End of the interval, UTC.',
-  COMMENT COLUMN `interval_s` 'Length of the interval. [s; gauge; null: the inputs give no length]',
-  COMMENT COLUMN `system` 'Name of the system.',
+  {envelope},
   COMMENT COLUMN `command` 'Command as in footprint.',
   COMMENT COLUMN `component` 'Q Capture, Q Apply, MQ, Db2, Db2 fenced, or other.',
   COMMENT COLUMN `cpu_base` 'What cpu_cores counts, as in footprint. [null: not known]',
@@ -219,9 +212,7 @@ WHERE c.engine = 'all'
 COMMENT 'Processors of a system over one interval: busy_pct of what is configured (IBM i, above 100 where uncapped), online (z/OS), entitled (shared AIX partitions) or present (Linux), and the processors kept busy.';
 
 ALTER TABLE counterflow.processor_load {on_cluster}
-  COMMENT COLUMN `ts` 'End of the interval, UTC.',
-  COMMENT COLUMN `interval_s` 'Length of the interval. [s; gauge; null: the inputs give no length]',
-  COMMENT COLUMN `system` 'Name of the system.',
+  {envelope},
   COMMENT COLUMN `engine_type` 'core; gcp or ziip on z/OS.',
   COMMENT COLUMN `busy_pct` 'How busy the processors were, of what is configured (IBM i), online (z/OS), entitled (shared AIX partitions) or present (Linux); above 100 where uncapped. [%; percent; null: not reported]',
   COMMENT COLUMN `processors` 'Processors kept busy, on average over the interval. [processors; gauge; null: not reported]',
@@ -244,9 +235,7 @@ WHERE pool = 'memory'
 COMMENT 'Real memory of a system with Linux or AIX at the end of an interval: what is used, and what is available.';
 
 ALTER TABLE counterflow.memory_use {on_cluster}
-  COMMENT COLUMN `ts` 'End of the interval, UTC.',
-  COMMENT COLUMN `interval_s` 'Length of the interval. [s; gauge; null: the inputs give no length]',
-  COMMENT COLUMN `system` 'Name of the system.',
+  {envelope},
   COMMENT COLUMN `size_mb` 'Real memory. [MB of 1,048,576 bytes; gauge; null: not reported]',
   COMMENT COLUMN `free_mb` 'Free memory. [MB of 1,048,576 bytes; gauge; null: not reported]',
   COMMENT COLUMN `cached_mb` 'Page cache. [MB of 1,048,576 bytes; gauge; null: not Linux]',
@@ -481,9 +470,7 @@ GROUP BY ts, system, component, cpu_base
 COMMENT 'What Q Replication, MQ, Db2 and all else use on one system over one interval: the processes of footprint by component.';
 
 ALTER TABLE counterflow.component_footprint {on_cluster}
-  COMMENT COLUMN `ts` 'End of the interval, UTC.',
-  COMMENT COLUMN `interval_s` 'Length of the interval. [s; gauge; null: the inputs give no length]',
-  COMMENT COLUMN `system` 'Name of the system.',
+  {envelope},
   COMMENT COLUMN `component` 'Q Capture, Q Apply, MQ, Db2 fenced, Db2 or other, by the beginning of the command.',
   COMMENT COLUMN `cpu_base` 'Processors that cpu_ms is time of: logical or physical. [null: not known]',
   COMMENT COLUMN `processes` 'Processes. [processes; gauge]',
