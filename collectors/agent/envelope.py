@@ -37,10 +37,6 @@ class Origin:
     run: str | None = None
 
 
-class Refused(Exception):  # noqa: N818 - not an error of the program
-    """A record breaks its dataset's definition; the text gives the reason."""
-
-
 def utc_now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
 

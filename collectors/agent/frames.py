@@ -16,7 +16,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import orjson
 
-from counterflow.collectors.agent.envelope import Message, Refused, utc_now
+from counterflow.collectors.agent.envelope import Message, utc_now
 from counterflow.collectors.records import Fields, Record, Table
 from counterflow.schemas.definition import Dataset, datasets
 from counterflow.schemas.frame import LONGEST_BYTES, MOST_ROWS, contract
@@ -113,32 +113,29 @@ class Frames(Generic[Place]):
         """Return the frames of a table; keep a record for its frame, and return those of what waited longest, if any.
 
         A frame is due where too many groups or rows wait; rows of two owners share none. The fields of a record are
-        taken over.
-
-        Raises
-        ------
-        Refused : agents do not publish the dataset, or a member of the envelope is no scalar.
+        taken over. Records that no frame can hold are returned as broken.
         """
         dataset, fields = item.dataset, item.shared if isinstance(item, Table) else item.fields
+        if dataset not in _published():
+            why = f"no dataset `{dataset}` is published by agents"
+            return [Broken(record, why, place) for record in item.records()]
         if isinstance(item, Table):
-            whole = _Group(dataset, self._shared(dataset, fields, run), places=[place], table=item)
+            whole = _Group(dataset, self._shared(fields, run), places=[place], table=item)
             return self._framed(whole) if item.rows else ()
         get = fields.get
         key = (dataset, get("ts"), get("interval_s"), get("system"), get("source"), get("boot_id"), run, owner)
         try:
             group = self._groups.get(key)
         except TypeError:
-            raise Refused("a member of the envelope is no scalar") from None
+            return [Broken(item, "a member of the envelope is no scalar", place)]
         if group is None:
-            group = self._groups[key] = _Group(dataset, self._shared(dataset, fields, run))
+            group = self._groups[key] = _Group(dataset, self._shared(fields, run))
         group.append(fields, place)
         self._waiting += 1
         return self._oldest() if len(self._groups) > _MOST_GROUPS or self._waiting > _MOST_WAITING else ()
 
-    def _shared(self, dataset: str, fields: Fields, run: str | None) -> Fields:
+    def _shared(self, fields: Fields, run: str | None) -> Fields:
         """Return the members that a frame of rows with these fields holds once."""
-        if dataset not in _published():
-            raise Refused(f"no dataset `{dataset}` is published by agents")
         shared = {name: fields[name] for name in _ENVELOPE if name in fields}
         shared = {"ts": self.collected_at, **shared, "agent_id": self.agent_id, "collected_at": self.collected_at}
         return shared if run is None else {**shared, "run": run}

@@ -20,7 +20,7 @@ from counterflow.collectors.agent.checkpoint import (
     StreamId,
 )
 from counterflow.collectors.agent.config import Commit, Source, System
-from counterflow.collectors.agent.envelope import Origin, Refused, invalid, refused
+from counterflow.collectors.agent.envelope import Origin, invalid, refused
 from counterflow.collectors.agent.frames import Broken, Framed, Frames
 from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.agent.publisher import Publisher
@@ -110,13 +110,7 @@ class Transaction:
             sent.began = time.monotonic()
         sent.n += item.rows
         place = RecordPlace(source, origin, position)
-        try:
-            found = self.frames.add(item, origin.run, place, source.name)
-        except Refused as refusal:
-            for record in item.records():
-                self._refuse(Broken(record, str(refusal), place))
-        else:
-            self._produce(found)
+        self._produce(self.frames.add(item, origin.run, place, source.name))
 
     def _produce(self, found: Iterable[Framed[RecordPlace] | Broken[RecordPlace]]) -> None:
         for one in found:

@@ -23,7 +23,7 @@ from typing import BinaryIO, TypeGuard
 
 from counterflow.base.clickhouse import ClickHouse, Settings
 from counterflow.base.errors import why
-from counterflow.collectors.agent.envelope import Origin, Refused, invalid, refused, utc_now
+from counterflow.collectors.agent.envelope import Origin, invalid, refused, utc_now
 from counterflow.collectors.agent.frames import Broken, Framed, Frames
 from counterflow.collectors.reading import Faults, read_each
 from counterflow.collectors.records import Fields, Item, Reason, Record, Reject, Table
@@ -277,13 +277,7 @@ class _Rows:
                 self._report(replace(reject, system=reject.system or system, ts=reject.ts or self._begin))
 
     def _add(self, item: Record | Table) -> None:
-        try:
-            found = self._frames.add(item, self._origin.run, None)
-        except Refused as refusal:
-            for record in item.records():
-                self._refuse(Broken(record, str(refusal), None))
-        else:
-            self._write(found)
+        self._write(self._frames.add(item, self._origin.run, None))
 
     def _refuse(self, broken: Broken[None]) -> None:
         self._found.anomalies[Reason.SCHEMA.value] += 1

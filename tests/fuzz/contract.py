@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 import orjson
 
-from counterflow.collectors.agent.envelope import Origin, Refused, invalid, refused
+from counterflow.collectors.agent.envelope import Origin, invalid, refused
 from counterflow.collectors.agent.frames import Broken, Found, Frames
 from counterflow.collectors.formats import formats
 from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject, Table
@@ -111,12 +111,7 @@ def _published(frames: Frames[None], items: Sequence[Record | Table]) -> list[Fo
     found: list[Found[None]] = []
     for item in items:
         own = item._replace(fields=dict(item.fields)) if isinstance(item, Record) else item
-        try:
-            found += frames.add(own, None, None)
-        except Refused as why:
-            for record in item.records():
-                report = invalid(record, str(why), Reject(Reason.SCHEMA, "", "none"), ORIGIN)
-                found += _published(frames, [*report])
+        found += frames.add(own, None, None)
     return found
 
 
