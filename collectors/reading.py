@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from counterflow.collectors.formats import recognise
-from counterflow.collectors.records import Context, Item, Neighbour, Reason, Reject, Single, singly
+from counterflow.collectors.records import Context, Item, Neighbour, Reason, Reject
 from counterflow.collectors.sources.files import unicode
 from counterflow.collectors.sources.wrapped import WITHIN, contents
 from counterflow.collectors.text.lines import read_head
@@ -59,28 +59,6 @@ class Faults:
         return (0, "no record found") if reject is None else (reject.line, reject.detail)
 
 
-def read_file(
-    path: Path,
-    zone: tzinfo,
-    system: str | None = None,
-    date_order: str | None = None,
-    at: datetime | None = None,
-) -> Iterator[Single]:
-    """Yield the items of the whole file at `path`; local times are in `zone`, `system` overrides the name inside.
-
-    `date_order` is the order of ambiguous dates, `at` the time of an input that carries none (see `Context`). The
-    members of a compressed or packed file are read one after the other.
-
-    A file that no format recognises yields one `Reject` with its first bytes.
-
-    Raises
-    ------
-    OSError : the file cannot be opened or read.
-    """
-    for each in read_each(path, zone, system, date_order, at):
-        yield from singly(each.items)
-
-
 def read_each(
     path: Path,
     zone: tzinfo,
@@ -91,8 +69,12 @@ def read_each(
 ) -> Iterator[Contained]:
     """Yield each file within the one at `path`; `name` is what it is called, by default its path.
 
-    The other parameters are those of `read_file`. An archive without files yields itself, with a reject. The caller
-    reads all items of one file before it takes the next.
+    The other parameters are those of a `Context`. A file that no format recognises yields one `Reject` with its first
+    bytes, and so does an archive without files. The caller reads all items of one file before it takes the next.
+
+    Raises
+    ------
+    OSError : the file cannot be opened or read.
     """
     with path.open("rb") as raw:
         empty = True

@@ -14,12 +14,12 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from counterflow.base.clickhouse import ClickHouse
-from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Record
 from counterflow.stack.account import wait_landed
 from counterflow.stack.settings import StackSettings
 from tests.e2e.conftest import Run
 from tests.support.agents import Agent
+from tests.support.reading import read_file
 from tests.support.waiting import PATIENCE_S, until
 
 SNAPSHOTS = 6

@@ -17,10 +17,10 @@ from zoneinfo import ZoneInfo
 import orjson
 
 from bench.generate_nmon import START, Shape, generate
-from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Record
 from counterflow.schemas.definition import datasets
 from tests.faults.line import Line
+from tests.support.reading import read_file
 
 BEGIN, DAYS = START.date(), 2
 """Days of the generated recordings."""

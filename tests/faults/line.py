@@ -26,7 +26,6 @@ import httpx
 
 from counterflow.base.clickhouse import ClickHouseError
 from counterflow.base.errors import CounterflowError
-from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Record
 from counterflow.pipelines import submission
 from counterflow.schemas.definition import datasets
@@ -36,6 +35,7 @@ from counterflow.stack.settings import StackSettings
 from tests.integration.test_agent import Recording, follow, is_read
 from tests.support.agents import Agent
 from tests.support.ports import free_ports
+from tests.support.reading import read_file
 from tests.support.waiting import PATIENCE_S, until
 
 PARTS = ("kafka", "clickhouse", "jobmanager", "taskmanager", "lander", "exporter", "jobs", "health")

@@ -67,9 +67,10 @@ import orjson
 import yaml
 
 from counterflow.collectors.formats import formats
-from counterflow.collectors.reading import beside, read_file
+from counterflow.collectors.reading import beside
 from counterflow.collectors.records import Context, Item, Record, Reject, singly
 from counterflow.collectors.sources.wrapped import contents
+from tests.support.reading import read_file
 
 COLLECTORS = Path(__file__).parents[2] / "collectors"
 FOLDERS = sorted([*COLLECTORS.glob("formats/*/cases"), COLLECTORS / "advice/cases"])

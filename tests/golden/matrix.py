@@ -22,11 +22,11 @@ from zoneinfo import ZoneInfo
 
 import zstandard
 
-from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Record, Reject
 from docs.generators.formats import examples
 from tests.golden.cases import Case, golden
 from tests.support.packed import tarred, zipped
+from tests.support.reading import read_file
 
 EXPORTS = {
     "AIX, Linux": {

@@ -26,13 +26,14 @@ import pytest
 from confluent_kafka import Producer
 
 from counterflow.collectors.agent.checkpoint import messages
-from counterflow.collectors.reading import read_file, unrecognised
+from counterflow.collectors.reading import unrecognised
 from counterflow.collectors.records import Item
 from counterflow.schemas.definition import CHECKPOINTS
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.settings import StackSettings
 from tests.support.agents import Agent, assert_exactly_once, committed, published, scrape
 from tests.support.ports import free_ports
+from tests.support.reading import read_file
 from tests.support.waiting import PATIENCE_S, until
 
 _names = itertools.count(1)

@@ -18,13 +18,12 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from counterflow.collectors.agent import files as agent_files
-from counterflow.collectors.agent.answers import send_answer
 from counterflow.collectors.agent.config import Commit, ListenSource, Source
+from counterflow.collectors.agent.answers import send_answer
 from counterflow.collectors.agent.publish import Published, publish_files
 from counterflow.collectors.agent.publisher import Publisher, Stopped
 from counterflow.collectors.agent.runner import Runner
 from counterflow.collectors.formats import formats, recognise
-from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Context, Item, Position, Record
 from counterflow.collectors.sources.polling.batch import Batch
 from counterflow.collectors.sources.wrapped import Content, contents
@@ -34,6 +33,7 @@ from tests.support import agents
 from tests.support.ibmi_export import write
 from tests.support.memory_broker import KAFKA, Broker, Killed
 from tests.support.packed import tarred, zipped
+from tests.support.reading import read_file
 from tests.support.recordings import RECORDINGS
 
 NMON = (RECORDINGS / "linux_16n_plain.nmon").read_bytes()

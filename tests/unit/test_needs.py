@@ -14,9 +14,9 @@ from click.testing import CliRunner
 from counterflow.cli import cli
 from counterflow.cli.look import command as look
 from counterflow.collectors.needs import needed
-from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Record, Reject
 from tests.golden.cases import golden
+from tests.support.reading import read_file
 
 NRG = golden("ibmi_tables/dates_in_two_readings").input
 NMON = golden("nmon/aix_dedicated").input
