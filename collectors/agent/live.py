@@ -1,4 +1,4 @@
-"""The systems that are queried, as the runner sees them: their answers, each kept until it is committed.
+"""The systems that are queried, as the runner sees them: their answers, sent with the position of their stream.
 
 A file can be read again after a lost transaction, an answer cannot: the system would answer something else. So a batch
 stays here until the commit after its own. Where the committed state lacks it, it is published again: its transaction
@@ -10,6 +10,7 @@ Only this module distinguishes kinds of sources: how a system is queried (`_poll
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -17,8 +18,10 @@ from io import BytesIO
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
+import structlog
+
 from counterflow.base.kafka import Kafka
-from counterflow.collectors.agent.checkpoint import Committed, StreamId
+from counterflow.collectors.agent.checkpoint import Committed, StreamCheckpoint, StreamId, check
 from counterflow.collectors.agent.config import (
     HttpSource,
     KafkaSource,
@@ -28,12 +31,14 @@ from counterflow.collectors.agent.config import (
     SqlSource,
     System,
 )
+from counterflow.collectors.agent.envelope import Origin, utc_now
 from counterflow.collectors.agent.metrics import Metrics
+from counterflow.collectors.agent.transaction import Transaction
 from counterflow.collectors.formats import formats
 from counterflow.collectors.formats.ibmi_tables.description import tables
 from counterflow.collectors.formats.ibmi_tables.rows import read_rows
 from counterflow.collectors.formats.ibmi_tables.values import SOURCE as IBMI_TABLES
-from counterflow.collectors.records import Context, Position, Record, Reject, Table
+from counterflow.collectors.records import Context, Position, Reason, Record, Reject, Table
 from counterflow.collectors.sources.files import unicode
 from counterflow.collectors.sources.http.reports import Dds, Report
 from counterflow.collectors.sources.http.scrapes import ACCEPT, Scrapes
@@ -50,6 +55,8 @@ from counterflow.collectors.sources.sql.packs import load
 from counterflow.collectors.sources.sql.samples import RepeatedQuery
 from counterflow.collectors.sources.sql.session import SqlSession
 from counterflow.collectors.sources.sql.verdicts import Verdicts
+
+log = structlog.get_logger()
 
 STOP_S = 2.0
 AT_ONCE = 4
@@ -117,6 +124,61 @@ class Live:
         self._metrics.system_events.labels(source, event).inc()
         if event in ("connected", "lost", "refused"):
             self._metrics.system_connected.labels(source).set(event == "connected")
+
+
+def send_labels(source: System, transaction: Transaction) -> None:
+    """Send the labels of a system where they differ from those sent last."""
+    place = stream_id(source, "labels")
+    known = transaction.stream(place)
+    if source.labels == (known.state if known else {}):
+        return
+    origin = Origin(source.name, "agent", source.system, source.run)
+    transaction.frames.collected_at = utc_now()
+    for name, value in source.labels.items():
+        fields = {"system": source.system, "source": "agent", "section": "labels", "item": ""}
+        transaction.send(Record("config", {**fields, "name": name, "value": value}), source, origin)
+    transaction.open.streams[place] = StreamCheckpoint(*place, state=source.labels)
+
+
+def send_answer(source: System, batch: Batch, transaction: Transaction) -> None:
+    """Send the records of an answer, with the position that it reaches and the state that its format keeps.
+
+    Where the format fails, or leaves a state that no checkpoint can keep, the answer is refused as a whole.
+    """
+    place, group = stream_id(source, batch.stream), stream_id(source, batch.group)
+    known = transaction.stream(group)
+    state = copy.deepcopy(known.state) if known else {}
+    origin = Origin(batch.origin, format_name(source), source.system, source.run)
+    transaction.frames.collected_at = utc_now()
+    items: list[Record | Table | Reject] = []
+    trouble = batch.trouble
+    if batch.is_answer and trouble is None:
+        try:
+            items = list(read_answer(source, batch, state))
+            check(StreamCheckpoint(*group, batch.position, state))
+            transaction.open.answered.add(source.name)
+        except Exception as error:
+            log.exception("the format failed", source=source.name, table=batch.table)
+            items, state, trouble = [], known.state if known else {}, f"the format failed: {error!r}"
+    if trouble is not None:
+        items = [Reject(Reason.UNREADABLE, trouble, "none", section=batch.table, raw=batch.body)]
+    for item in items:
+        if isinstance(item, Reject):
+            transaction.reject(item, source, origin)
+        else:
+            transaction.send(item, source, origin)
+    position = _position(batch, transaction.stream(place))
+    transaction.open.streams[group] = StreamCheckpoint(*group, state=state)
+    transaction.open.streams[place] = StreamCheckpoint(*place, position, state if place == group else {})
+
+
+def _position(batch: Batch, known: StreamCheckpoint | None) -> Cursor:
+    """Return the position that a batch reaches; where no checkpoint can keep it, the known one with its number."""
+    try:
+        check(Position(0, 0, batch.position))
+    except ValueError:
+        return {**(known.position if known else {}), "n": batch.position["n"]}
+    return batch.position
 
 
 def stream_id(source: System, stream: str) -> StreamId:

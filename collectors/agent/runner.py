@@ -12,11 +12,10 @@ from threading import Event
 
 import structlog
 
-from counterflow.collectors.agent.answers import send_answer, send_labels
 from counterflow.collectors.agent.checkpoint import Committed
 from counterflow.collectors.agent.config import Commit, Source, SpoolFolder, System
 from counterflow.collectors.agent.files import Files, Progress
-from counterflow.collectors.agent.live import Live
+from counterflow.collectors.agent.live import Live, send_answer, send_labels
 from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.agent.publisher import Publisher, Stopped, TransactionLost
 from counterflow.collectors.agent.transaction import Transaction

@@ -19,7 +19,7 @@ import pytest
 
 from counterflow.collectors.agent import files as agent_files
 from counterflow.collectors.agent.config import Commit, ListenSource, Source
-from counterflow.collectors.agent.answers import send_answer
+from counterflow.collectors.agent.live import send_answer
 from counterflow.collectors.agent.publish import Published, publish_files
 from counterflow.collectors.agent.publisher import Publisher, Stopped
 from counterflow.collectors.agent.runner import Runner
