@@ -31,7 +31,6 @@ from counterflow.base.strict import Strict
 from counterflow.collectors.formats import formats
 from counterflow.collectors.formats.ibmi_tables.description import description, tables
 from counterflow.collectors.sources.http.reports import REPORTS
-from counterflow.collectors.sources.http.session import Auth, bearer
 from counterflow.collectors.sources.http.session import Target as HttpTarget
 from counterflow.collectors.sources.sql.drivers import DRIVERS, Target
 from counterflow.collectors.sources.sql.packs import SYSTEM_NAME, PackError, is_path, names
@@ -323,8 +322,8 @@ class ScrapeConnection(HttpConnection):
     def secret(self) -> Secret | None:
         return self.token or self.password
 
-    def auth(self, password: str) -> Auth | None:
-        return bearer(password) if self.token else super().auth(password)
+    def headers(self, secret: str) -> dict[str, str]:
+        return {"Authorization": f"Bearer {secret}"} if self.token else super().headers(secret)
 
 
 class OpenMetricsSource(_Polled):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import logging
 import ssl
 import time
@@ -27,20 +28,6 @@ _OK, _REFUSED, _ABSENT, _LATER = 200, 401, (403, 404, 406), (408, 429)
 for _name in ("httpx", "httpcore"):  # the latter logs headers, and the password is in one
     logging.getLogger(_name).addHandler(logging.NullHandler())
     logging.getLogger(_name).propagate = False
-
-
-Auth = tuple[str, str] | Callable[["httpx.Request"], "httpx.Request"]
-"""What httpx takes: user and password, or what changes a request."""
-
-
-def bearer(token: str) -> Auth:
-    """Return what sends a token (RFC 6750)."""
-
-    def send(request: httpx.Request) -> httpx.Request:
-        request.headers["Authorization"] = f"Bearer {token}"
-        return request
-
-    return send
 
 
 class Target(Strict):
@@ -71,8 +58,11 @@ class Target(Strict):
 
         return httpx.URL(self.url).path
 
-    def auth(self, password: str) -> Auth | None:
-        return (self.user, password) if self.user else None
+    def headers(self, secret: str) -> dict[str, str]:
+        """Return what proves to the server who asks: user and password."""
+        if self.user is None:
+            return {}
+        return {"Authorization": f"Basic {base64.b64encode(f'{self.user}:{secret}'.encode()).decode()}"}
 
     @property
     def trust(self) -> ssl.SSLContext:
@@ -133,12 +123,11 @@ class HttpSession:
             raise SessionError(ErrorKind.LOST, error.message) from None
         self._client = httpx.Client(
             base_url=self._target.origin,
-            auth=self._target.auth(offered),
             verify=trust,
             trust_env=False,
             timeout=httpx.Timeout(self._timeout_s, connect=min(self._timeout_s, CONNECT_S)),
             limits=httpx.Limits(max_connections=1, max_keepalive_connections=1, keepalive_expiry=None),
-            headers={"Accept": ",".join(self._accept)},
+            headers={"Accept": ",".join(self._accept), **self._target.headers(offered)},
         )
         try:
             self.probe()
