@@ -1,4 +1,4 @@
-"""The pack of operators on a real database: rows as IBM documents them, nulls, and queries that never end."""
+"""The packs of operators and of culprits on a real database: rows as IBM documents them, nulls, queries without end."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def system(tmp_path: Path) -> System:
 
 
 def query(table: str) -> RepeatedQuery:
-    (found,) = [query for query in PACK.queries if query.table == table]
+    (found,) = [query for query in (*PACK.queries, *packs.load("culprit").queries) if query.table == table]
     return RepeatedQuery(found, 60, "PROD01", None)
 
 
@@ -192,13 +192,39 @@ GROUP_PTF_INFO:
     - {PTF_GROUP_NAME: SF99960, PTF_GROUP_TARGET_RELEASE: V7R6M0, PTF_GROUP_STATUS: NOT INSTALLED, PTF_GROUP_LEVEL: 3}
     - {PTF_GROUP_NAME: , PTF_GROUP_STATUS: ERROR}
   landed: {SF99960 V7R6M0 INSTALLED: {HIGHEST_LEVEL: 2}, SF99960 V7R6M0 NOT INSTALLED: {HIGHEST_LEVEL: 3}}
+RECORD_LOCK_INFO:
+  rows:
+    - &held {SYSTEM_TABLE_SCHEMA: APP, SYSTEM_TABLE_NAME: OR'D, LOCK_STATE: UPDATE, LOCK_STATUS: HELD,
+             JOB_NAME: 000001/ANN/BATCH}
+    - *held
+    - {<<: *held, LOCK_STATUS: WAITING, JOB_NAME: 000002/JOE/WEB}
+    - {<<: *held, SYSTEM_TABLE_NAME: ALONE}
+  landed: {000001/ANN/BATCH UPDATE HELD APP/OR'D: {LOCKS: 2}, 000002/JOE/WEB UPDATE WAITING APP/OR'D: {LOCKS: 1}}
+OBJECT_LOCK_INFO:
+  rows:
+    - {SYSTEM_OBJECT_SCHEMA: APP, SYSTEM_OBJECT_NAME: AREA, OBJECT_TYPE: "*DTAARA", LOCK_STATE: "*EXCL",
+       LOCK_STATUS: HELD, JOB_NAME: 000001/ANN/BATCH}
+  landed: {}
+JOB_STATEMENT:
+  of: ACTIVE_JOB_INFO()
+  rows:
+    - {JOB_NAME: 000001/ANN/BATCH, CPU_TIME: 5, TOTAL_DISK_IO_COUNT: 7, SQL_STATEMENT_STATUS: ACTIVE,
+       SQL_STATEMENT_TEXT: UPDATE T SET A = 'it''s'}
+  landed: {000001/ANN/BATCH: {CPU_TIME: 5, TOTAL_DISK_IO_COUNT: 7, SQL_STATEMENT_TEXT: UPDATE T SET A = 'it''s'}}
+RDMA_CONNECTION_JOBS:
+  of: RDMA_CONNECTION_INFO
+  rows:
+    - {SOURCE_ADDRESS: 10.0.0.1, SOURCE_PORT: 1, TARGET_ADDRESS: 10.0.0.2, TARGET_PORT: 2, NRG_NAME: G,
+       JOB_NAME_COUNT: 1, JOB_NAME: 000001/ANN/BATCH, BYTES_IN: 1, BYTES_OUT: 2}
+  landed: {10.0.0.1 1 10.0.0.2 2: {NRG_NAME: G, JOB_NAME: 000001/ANN/BATCH, BYTES_IN: 1, BYTES_OUT: 2}}
 """
 
 
 @pytest.mark.parametrize(("table", "case"), yaml.safe_load(DOCUMENTED).items())
 def test_rows_as_documented_land_and_what_is_null_does_not(system: System, table: str, case: dict[str, Any]) -> None:
-    system.table("QSYS2", table, case["rows"][0])
-    system.add("QSYS2", table, *case["rows"][1:])
+    view = case.get("of", table)
+    system.table("QSYS2", view, case["rows"][0])
+    system.add("QSYS2", view, *case["rows"][1:])
     assert landed(system, table) == case["landed"]
 
 
@@ -222,6 +248,12 @@ def test_of_many_output_queues_the_longest_land_and_the_count_of_all(system: Sys
     assert set(found) == {f"QUSRSYS/Q{n}" for n in range(20, 120)}
     of_one = {"NUMBER_OF_FILES": 99, "FILES_IN_ALL": 119 * 60, "OUTPUT_QUEUE_STATUS": "RELEASED"}
     assert found["QUSRSYS/Q99"] == of_one
+
+
+def test_of_a_long_statement_the_beginning_lands(system: System) -> None:
+    row = {"JOB_NAME": "J", "SQL_STATEMENT_STATUS": "ACTIVE", "SQL_STATEMENT_TEXT": 1000 * "xyz"}
+    system.table("QSYS2", "ACTIVE_JOB_INFO()", row | dict.fromkeys(("CPU_TIME", "TOTAL_DISK_IO_COUNT")))
+    assert len(landed(system, "JOB_STATEMENT")["J"]["SQL_STATEMENT_TEXT"]) == 1000
 
 
 # Time-outs

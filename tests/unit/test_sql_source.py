@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 import time
@@ -17,14 +16,12 @@ import pytest
 
 from counterflow.base.errors import CounterflowError
 from counterflow.collectors.agent.checkpoint import Committed, StreamCheckpoint
-from counterflow.collectors.agent.config import Config, check, load
-from counterflow.collectors.agent.live import Live, read_answer
+from counterflow.collectors.agent.config import check, load
+from counterflow.collectors.agent.live import Live
 from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.formats.ibmi_tables.description import description, tables
-from counterflow.collectors.records import Record, singly
 from counterflow.collectors.sources.polling.batch import Batch, Cursor, Task
 from counterflow.collectors.sources.polling.reader import Reader
-from counterflow.collectors.sources.polling.session import ErrorKind, SessionError
 from counterflow.collectors.sources.polling.waiting import Spool
 from counterflow.collectors.sources.sql import packs
 from counterflow.collectors.sources.sql.drivers import DRIVERS, driver
@@ -147,67 +144,23 @@ def test_a_verdict_is_raised_by_a_state_of_trouble_that_is_not_history() -> None
         raised("<html>", 0)
 
 
-def test_the_pack_of_culprits_is_queried_while_a_verdict_is_raised_and_only_then(
+def test_a_query_that_waits_for_a_verdict_is_sent_while_one_is_raised_and_only_then(
     system: System, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("counterflow.collectors.sources.sql.verdicts.LOOK_S", 0)
-    lock = {"SYSTEM_TABLE_SCHEMA": "APP", "SYSTEM_TABLE_NAME": "OR'D", "LOCK_STATE": "UPDATE"}
-    held = {**lock, "LOCK_STATUS": "HELD", "JOB_NAME": "000001/ANN/BATCH"}
-    system.table("QSYS2", "RECORD_LOCK_INFO", held)
-    waits = {**lock, "LOCK_STATUS": "WAITING", "JOB_NAME": "000002/JOE/WEB"}
-    system.add("QSYS2", "RECORD_LOCK_INFO", held, waits, {**held, "SYSTEM_TABLE_NAME": "ALONE"})
-    locked = {
-        "SYSTEM_OBJECT_SCHEMA": "APP",
-        "SYSTEM_OBJECT_NAME": "AREA",
-        "OBJECT_TYPE": "*DTAARA",
-        "LOCK_STATE": "*EXCL",
-    }
-    system.table("QSYS2", "OBJECT_LOCK_INFO", {**locked, "LOCK_STATUS": "HELD", "JOB_NAME": "000001/ANN/BATCH"})
-    job = {"JOB_NAME": "000001/ANN/BATCH", "CPU_TIME": 5, "TOTAL_DISK_IO_COUNT": 7, "SQL_STATEMENT_STATUS": "ACTIVE"}
-    system.table("QSYS2", "ACTIVE_JOB_INFO()", {**job, "SQL_STATEMENT_TEXT": "UPDATE T SET A = 'it''s'" + 2000 * " x"})
-    ends = {"SOURCE_ADDRESS": "10.0.0.1", "SOURCE_PORT": 1, "TARGET_ADDRESS": "10.0.0.2", "TARGET_PORT": 2}
-    jobs = {"NRG_NAME": "G", "JOB_NAME_COUNT": 1, "JOB_NAME": "000001/ANN/BATCH", "BYTES_IN": 1, "BYTES_OUT": 2}
-    system.table("QSYS2", "RDMA_CONNECTION_INFO", {**ends, **jobs})
-    pack, session, pages = packs.load("culprit"), session_of(system), list[str]()
+    system.nrg(1)
+    session, pages = session_of(system), list[str | None]()
     session.open()
     ibmi_database.executed.clear()
-    with served(lambda _: pages[-1].encode() if pages else None) as server:
-        url = f"{server}/metrics"
-        when = partial(Verdicts(url).raised, ODD)
-        samples = [RepeatedQuery(query, 15, ODD, None, when) for query in pack.queries]
-        for quiet in (None, metrics(ODD, "OK", time.time()), metrics("ANOTHER", "CAPPED", time.time())):
-            pages[:] = [quiet] if quiet else []
-            assert [batch for sample in samples for batch in sample.read(session)] == []
-        assert ibmi_database.executed == []
-        pages.append(metrics(ODD, "CAPPED", time.time()))
-        batches = [batch for sample in samples for batch in sample.read(session)]
-        pages.append(metrics(ODD, "OK", time.time()))
-        assert [batch for sample in samples for batch in sample.read(session)] == []
-    assert len(ibmi_database.executed) == 4
-    assert [batch.trouble for batch in batches] == [None] * 4
-    found = check(CONFIG.replace("[db2_mirror]", f"[culprit]\n    verdicts: {url}"), system.folder)
-    assert isinstance(found, Config)
-    (source,) = found.systems
-    records = [
-        record for batch in batches for record in singly(read_answer(source, batch, {})) if isinstance(record, Record)
-    ]
-    counters = {
-        (r.fields["section"], r.fields["instance"], r.fields["counter"]): r.fields["value"]
-        for r in records
-        if r.dataset == "counter"
-    }
-    assert {key: value for key, value in counters.items() if key[2] == "LOCKS"} == {
-        ("RECORD_LOCK_INFO", "000001/ANN/BATCH UPDATE HELD APP/OR'D", "LOCKS"): 2,
-        ("RECORD_LOCK_INFO", "000002/JOE/WEB UPDATE WAITING APP/OR'D", "LOCKS"): 1,
-    }
-    assert counters["RDMA_CONNECTION_JOBS", "10.0.0.1 1 10.0.0.2 2", "BYTES_OUT"] == 2
-    texts = {
-        (r.fields["section"], r.fields["item"], r.fields["name"]): r.fields["value"]
-        for r in records
-        if r.dataset == "config"
-    }
-    assert len(texts["JOB_STATEMENT", "000001/ANN/BATCH", "SQL_STATEMENT_TEXT"]) <= 1000
-    assert texts["RDMA_CONNECTION_JOBS", "10.0.0.1 1 10.0.0.2 2", "JOB_NAME"] == "000001/ANN/BATCH"
+    found = []
+    with served(lambda _: (pages[-1] or "").encode() or None) as server:
+        when = partial(Verdicts(f"{server}/metrics").raised, ODD)
+        waits = RepeatedQuery(Query(table="NRG_INFO", sql=("SELECT * FROM QSYS2.NRG_INFO",)), 15, ODD, None, when)
+        now = time.time()
+        for page in (None, metrics(ODD, "OK", now), metrics("B", "CAPPED", now), metrics(ODD, "CAPPED", now), None):
+            pages.append(page)
+            found.append(len(list(waits.read(session))))
+    assert (found, len(ibmi_database.executed)) == ([0, 0, 0, 1, 0], 1)
 
 
 def test_a_pack_that_waits_for_a_verdict_needs_the_address_of_verdicts(tmp_path: Path) -> None:
@@ -307,30 +260,6 @@ def test_an_interval_that_grew_after_it_was_read_is_read_again(system: System) -
     late = {**pool_rows(2, 2)[0], "PONBR": "099"}
     system.add("QPFRDATA", "QAPMPOOLB(Q324000000)", late)
     assert [(b.rows[0][0], len(b.rows)) for _ in range(2) for b in with_rows(files.read(session))] == [(2, 5)]
-
-
-@pytest.mark.parametrize("taken", [1, 3, 5, 7])
-def test_a_connection_lost_in_the_middle_of_a_member_goes_on_without_loss_or_repeat(system: System, taken: int) -> None:
-    for member, last in (("Q321000000", 4), ("Q322000000", 5), ("Q323000000", 1), ("Q324000000", 1)):
-        system.member("QAPMPOOLB", member, pool_rows(1, last))
-    system.active("Q324000000")
-    session, files = session_of(system), follow()
-    found: list[Batch] = []
-    reading = files.read(session)
-    while len(found) < taken:
-        found += with_rows(iter([next(reading)]))
-    ibmi_database.opened[-1].close()
-    with pytest.raises(SessionError) as raised:
-        found += with_rows(reading)
-    assert raised.value.kind is ErrorKind.LOST
-    assert len(found) == taken
-    committed = json.loads(json.dumps(found[-1].position))  # another process resumes where this one stopped
-    files = follow({"QPFRDATA/QAPMPOOLB": committed})
-    for _ in range(4):
-        found += with_rows(files.read(session))
-    assert session.number == 2
-    rows = [(batch.origin, row[0], row[4]) for batch in found for row in batch.rows]
-    assert len(rows) == len(set(rows)) == 4 * (4 + 5 + 1 + 1)
 
 
 def test_jobs_are_the_tasks_and_their_job_side_by_side(system: System) -> None:
