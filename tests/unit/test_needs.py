@@ -12,7 +12,6 @@ import pytest
 from click.testing import CliRunner
 
 from counterflow.cli import cli
-from counterflow.cli.look import command as look
 from counterflow.collectors.needs import needed
 from counterflow.collectors.records import Record, Reject
 from tests.golden.cases import golden
@@ -53,22 +52,6 @@ def test_an_order_of_dates_that_the_rest_of_a_long_file_proves_is_not_needed(tmp
     file = tmp_path / "long.csv"
     file.write_bytes(NRG + row * 1000 + row.replace(b"12/07", b"13/07"))
     assert needed([file], UTC, "SYSA", None) == []
-
-
-@pytest.mark.parametrize(
-    ("options", "shown"),
-    [
-        (("--date-order", "mdy"), '"ts":"2026-05-09T18:50:00Z"'),
-        (("--date-order", "dmy"), '"ts":"2026-09-05T18:50:00Z"'),
-        ((), "--date-order"),
-    ],
-)
-def test_a_date_in_two_readings_is_refused_until_its_order_is_given(
-    tmp_path: Path, options: tuple[str, ...], shown: str
-) -> None:
-    screen = golden("wrkdsksts/date_in_two_readings").written(tmp_path)
-    result = CliRunner().invoke(look, ["--records", str(screen), *options])
-    assert (result.exit_code, shown in result.output) == (0 if options else 1, True)
 
 
 BERLIN = ZoneInfo("Europe/Berlin")

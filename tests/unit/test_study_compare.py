@@ -74,16 +74,6 @@ def zos(gcp_pct: float, ziip_pct: float, accounts_m_h: float, mb_s: float) -> Ro
     }
 
 
-def test_differences_are_of_unrounded_values() -> None:
-    runs = [run_of(zos(27.2, 23.3, 17.29, 214), "zhpf"), run_of(zos(69.4, 65.3, 47.75, 594), "zhl")]
-    compared = compare(runs)
-    assert compared.warnings == ("zhpf and zhl overlap in time on the same system",)
-    found = {(r.key.of, r.key.name): r.differences[0] for r in compared.rows}
-    assert found["gcp", "lpar_ms_per_unit"].pct == pytest.approx(-7.6125, abs=1e-3)  # 8.8 in print, of rounded times
-    assert found["gcp", "busy_pct"].value == pytest.approx(42.2)
-    assert found["", "units_per_h"].pct == pytest.approx(176.17, abs=0.01)
-
-
 @pytest.mark.parametrize(
     ("columns", "pct", "cores"),
     [
