@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 from itertools import zip_longest
 from pathlib import Path
 from zoneinfo import ZoneInfo
@@ -39,7 +40,9 @@ def test_a_format_recognises_what_it_reads(format: str) -> None:
     assert unknown == {name for name in NAME_OR_SETTINGS_DECIDE if name.startswith(f"{format}/")}
 
 
-@pytest.mark.parametrize("head", [b"", b"\x00" * 500, b"<html>", b"AAA batteries, four", b'{"samples": []}'])
+@pytest.mark.parametrize(
+    "head", [b"", b"\n\n", b"sep=,\n", b",,,\n", b"\x00" * 500, b"<html>", b"AAA batteries, four", b'{"samples": []}']
+)
 def test_no_format_recognises_anything_else(head: bytes) -> None:
     assert recognise(head) is None
 
@@ -102,28 +105,13 @@ def test_no_two_values_are_shown_alike(dataset: str) -> None:
     assert len(set(map(tuple, found))) == len(fields)
 
 
-def test_the_inputs_of_a_case_file_are_exact_and_only_what_is_expected_is_rewritten(tmp_path: Path) -> None:
-    file = tmp_path / "all.case"
-    one, two = (
-        "== one\n-- input --\n----\n",
-        "== two\nsystem: A\n-- a (CRLF, no newline at the end) --\n1\n2\n-- b --\n\n----\n",
-    )
-    three, four = "== three\n-- input.gz (beside) --\n----\n", "== four\n-- input --\nlast\n----\n"
-    file.write_text("\n".join(["zone: Europe/Berlin\n", one, two, three, four]))
-    (tmp_path / "three.input.gz").write_bytes(b"\x1f\x8b")
-    found = read(file)
-    assert [list(case.files.items()) for case in found] == [
-        [("input", b"")],
-        [("a", b"1\r\n2"), ("b", b"\n")],
-        [("input.gz", b"\x1f\x8b")],
-        [("input", b"last\n")],
-    ]
-    assert [case.given for case in found[:2]] == [{"zone": "Europe/Berlin"}, {"zone": "Europe/Berlin", "system": "A"}]
-    rows: list[Row] = [{"dataset": "disk", "fields": {"disk": "sda"}}, {"reason": "cut_line"}]
-    for case in (found[1], found[3], found[3]):
-        write(case, shown(rows, b""))
-    text = "disk disk=sda\nreject reason=cut_line\n"
-    assert file.read_text() == "\n".join(["zone: Europe/Berlin\n", one, two + text, three, four + text])
-    write(found[1], [])
-    write(found[3], [])
-    assert file.read_text() == "\n".join(["zone: Europe/Berlin\n", one, two, three, four])
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.parent.name)
+def test_a_case_file_whose_expectations_are_rewritten_keeps_every_byte(folder: Path, tmp_path: Path) -> None:
+    for file in shutil.copytree(folder, tmp_path / folder.parent.name / "cases").glob("*.case"):
+        before, found = file.read_bytes(), read(file)
+        for case in found:
+            write(case, [])
+        assert [(case.files, case.expected) for case in read(file)] == [(case.files, []) for case in found]
+        for case in found:
+            write(case, case.expected)
+        assert file.read_bytes() == before

@@ -44,8 +44,3 @@ def test_a_table_is_not_looked_for_below(name: str, above: str) -> None:
 @pytest.mark.parametrize("name", HEADERS)
 def test_lines_that_end_with_cr_alone_are_not_read_as_one(name: str) -> None:
     assert recognise(HEADERS[name].replace("\n", "\r").encode()) is None
-
-
-@pytest.mark.parametrize("head", [b"", b"\n\n", b"sep=,\n", b",,,\n"])
-def test_nothing_is_no_table(head: bytes) -> None:
-    assert recognise(head) is None
