@@ -25,7 +25,7 @@ from counterflow.cli import cli
 from counterflow.dashboards import alerting
 from counterflow.pipelines.exporter.jobs import Jobs
 from counterflow.pipelines.exporter.metrics import families_of
-from counterflow.pipelines.exporter.watched import EVIDENCE, watched
+from counterflow.pipelines.exporter.watched import EVIDENCE
 from counterflow.pipelines.jobs import all_jobs
 from counterflow.pipelines.rules import rules
 from tests.support.metrics import published
@@ -237,13 +237,3 @@ def test_a_verdict_of_another_version_is_counted_and_harms_nothing() -> None:
     found = exported(verdict=[*(row | {"entities": 5} for row in [*bad, verdict(system="B")])])
     assert found["counterflow_exporter_refused_entities"][("dataset", "verdict"),] == len(bad)
     assert found["counterflow_verdict_stale"] == {of("B"): 0}
-
-
-def test_an_unknown_figure_is_not_exported_and_an_unknown_label_is_empty() -> None:
-    """Before its wire is found, a link has no group."""
-    figures = {**dict.fromkeys(watched()["link_load"].figures, None), "link_out_bytes_per_second": 1e9}
-    link = {"system": "A", "link_type": "nrg", "link": "G1", "group": None, "ts_ms": TS_MS, "entities": 1}
-    found = exported(link_load=[{**link, **figures}])
-    labels = (("group", ""), ("link", "G1"), ("link_type", "nrg"), ("system", "A"))
-    assert found["counterflow_link_out_bytes_per_second"] == {labels: 1e9}
-    assert found["counterflow_link_in_bytes_per_second"] == {}
