@@ -5,7 +5,6 @@ The values are generated, not measured: they drift in a plausible range and comp
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -16,7 +15,7 @@ from counterflow.base.clickhouse import ClickHouse
 from counterflow.pipelines.landing.rollups import refresh
 from counterflow.stack.settings import StackSettings
 
-SYSTEMS, DAYS, INTERVAL_S = 50, int(os.environ.get("DAYS", "30")), 15
+SYSTEMS, DAYS, INTERVAL_S = 50, 30, 15
 _FRESH_PARTS = 8
 """Parts of the last day, each of a few hours of all systems, as they land; those of earlier days are merged by then."""
 

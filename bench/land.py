@@ -1,7 +1,4 @@
-"""Rows landed a second, beside a plain consume-and-POST loop; bytes of a value on disk, everything included.
-
-ROWS in the environment sets how many, at least 1,000.
-"""
+"""Rows landed a second, beside a plain consume-and-POST loop; bytes of a value on disk, everything included."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ from counterflow.schemas.clickhouse_insert import insert
 from counterflow.schemas.definition import datasets
 from counterflow.stack.settings import StackSettings
 
-ROWS = int(os.environ.get("ROWS", "1500000"))
+ROWS = 1_500_000
 SYSTEMS, DISKS = 20, 50
 INTERVALS_S = (60, 15)
 DISK = datasets()["disk"]

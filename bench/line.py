@@ -1,7 +1,4 @@
-"""Files through the whole stack with every job: memory, state, processor time, and how soon a counter is queryable.
-
-SYSTEMS, RECORDINGS, INTERVALS and SNAPSHOTS in the environment set how much passes through it.
-"""
+"""Files through the whole stack with every job: memory, state, processor time, and how soon a counter is queryable."""
 
 from __future__ import annotations
 
@@ -25,11 +22,11 @@ from counterflow.stack import flink, lifecycle
 from counterflow.stack.account import wait_computed, wait_landed
 from counterflow.stack.settings import StackSettings
 
-SYSTEMS, HOUR = int(os.environ.get("SYSTEMS", "500")), Shape(snapshots=60, interval=60, disks=24)
+SYSTEMS, HOUR = 500, Shape(snapshots=60, interval=60, disks=24)
 """Systems whose state is measured, and the recording of each; jobs keep an interval's state for at least as long."""
-RECORDINGS, RECORDING = int(os.environ.get("RECORDINGS", "6")), Shape(snapshots=240, disks=300)
-DAY = jobs.Shape(int(os.environ.get("INTERVALS", "96")))
-SNAPSHOTS, INTERVAL_S = int(os.environ.get("SNAPSHOTS", "40")), 3
+RECORDINGS, RECORDING = 6, Shape(snapshots=240, disks=300)
+DAY = jobs.Shape()
+SNAPSHOTS, INTERVAL_S = 40, 3
 """Snapshots that are timed until a query returns them, and the seconds between them."""
 LONGEST_S = 1800
 

@@ -1,7 +1,4 @@
-"""Look: from files to their report with nothing running.
-
-HOSTS and SNAPSHOTS in the environment set the number of recordings and the length of the large one.
-"""
+"""Look: from files to their report with nothing running."""
 
 from __future__ import annotations
 
@@ -18,7 +15,8 @@ from bench.figure import Figure
 from bench.generate_nmon import Shape, generate
 from bench.stack import usual_environment
 
-HOSTS, SNAPSHOTS = int(os.environ.get("HOSTS", "1000")), int(os.environ.get("SNAPSHOTS", "480"))
+HOSTS, SNAPSHOTS = 1_000, 480
+"""The number of recordings, and the length of the large one."""
 
 
 class Taken(NamedTuple):

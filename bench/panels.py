@@ -1,7 +1,6 @@
 """Times of the queries of boards, as Grafana sends them: each alone, and all that a board sends as it opens.
 
-Thirty days of a fleet: DAYS in the environment sets another number. Drawing in the browser is not included: there is no
-Grafana here.
+Thirty days of a fleet. Drawing in the browser is not included: there is no Grafana here.
 """
 
 from __future__ import annotations

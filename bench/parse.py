@@ -1,11 +1,7 @@
-"""Recordings to records and to encoded frames: nmon of AIX, and job counters of IBM i; one record to a frame.
-
-SNAPSHOTS, INTERVALS and RECORDS in the environment set how much is generated.
-"""
+"""Recordings to records and to encoded frames: nmon of AIX, and job counters of IBM i; one record to a frame."""
 
 from __future__ import annotations
 
-import os
 import resource
 import subprocess
 import sys
@@ -24,9 +20,8 @@ from bench.records import framed, records
 from counterflow.collectors.reading import read_each
 from counterflow.collectors.records import Item, Record, singly
 
-SNAPSHOTS = int(os.environ.get("SNAPSHOTS", "1440"))
-INTERVALS = int(os.environ.get("INTERVALS", "96"))
-RECORDS, DISKS, ROUNDS = int(os.environ.get("RECORDS", "100000")), 1_200, 5
+SNAPSHOTS = 1_440
+RECORDS, DISKS, ROUNDS = 100_000, 1_200, 5
 UNIT = "MB a core-second"
 _TAGS = ("system", "source", "boot_id", "disk", "device_type")
 
@@ -59,7 +54,7 @@ def main() -> None:
     one = "CPU seconds of one process, start-up not included"
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        recording, shape = folder / "aix.nmon", jobs.Shape(INTERVALS)
+        recording, shape = folder / "aix.nmon", jobs.Shape()
         with recording.open("wb") as out:
             generate(out, Shape(snapshots=SNAPSHOTS))
         mb = recording.stat().st_size / 1e6

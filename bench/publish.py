@@ -1,11 +1,7 @@
-"""Rows published and acknowledged: the agent's work after parsing, beside a producer that only sends bytes.
-
-RECORDS in the environment sets how many.
-"""
+"""Rows published and acknowledged: the agent's work after parsing, beside a producer that only sends bytes."""
 
 from __future__ import annotations
 
-import os
 import statistics
 import time
 from collections.abc import Iterator, Sequence
@@ -25,7 +21,7 @@ from counterflow.collectors.agent.runner import Runner
 from counterflow.collectors.formats import formats
 from counterflow.collectors.records import Context, Item, Position, Table
 
-RECORDS, DISKS, ROUNDS = int(os.environ.get("RECORDS", "1000000")), 1_200, 3
+RECORDS, DISKS, ROUNDS = 1_000_000, 1_200, 3
 
 
 class Parsed:
@@ -48,7 +44,7 @@ def snapshots() -> Iterator[Item]:
     shared = dict(list(rows[0].items())[:5])
     columns: dict[str, Sequence[object]] = {name: [row[name] for row in rows] for name in rows[0] if name not in shared}
     columns |= {name: tuple(columns[name]) for name in ("disk", "device_type", "leaf")}
-    for snapshot in range(max(1, RECORDS // DISKS)):
+    for snapshot in range(RECORDS // DISKS):
         ts = f"2026-11-20T{snapshot // 60 % 24:02}:{snapshot % 60:02}:00Z"
         yield Table("disk", {**shared, "ts": ts}, columns)
         yield Position(0, snapshot, {"number": snapshot})
