@@ -28,6 +28,7 @@ from counterflow.pipelines.exporter.metrics import families_of
 from counterflow.pipelines.exporter.watched import EVIDENCE
 from counterflow.pipelines.jobs import all_jobs
 from counterflow.pipelines.rules import rules
+from tests.support.hostile import NAMES
 from tests.support.metrics import published
 from tests.support.prometheus import REPOSITORY
 from tests.support.web import served
@@ -237,3 +238,8 @@ def test_a_verdict_of_another_version_is_counted_and_harms_nothing() -> None:
     found = exported(verdict=[*(row | {"entities": 5} for row in [*bad, verdict(system="B")])])
     assert found["counterflow_exporter_refused_entities"][("dataset", "verdict"),] == len(bad)
     assert found["counterflow_verdict_stale"] == {of("B"): 0}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_prometheus_reads_every_name_as_a_label(name: str) -> None:
+    assert exported(verdict=[verdict(system=name)])["counterflow_verdict_stale"] == {of(name): 0}

@@ -1,20 +1,15 @@
-"""Names come from data: whatever prints them, none is obeyed. Charts, Markdown and CSV have their own tests."""
+"""Names come from data: whatever prints them, none is obeyed. Charts, Markdown, CSV and labels have their own tests."""
 
 from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 from click.testing import CliRunner
-from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.metrics_core import Metric
-from prometheus_client.parser import text_string_to_metric_families
-from prometheus_client.registry import Collector
 from rich.console import Console
 
 from counterflow.analysis.doctor import InputFinding
@@ -24,7 +19,6 @@ from counterflow.cli._table import table
 from counterflow.cli.doctor import command as doctor
 from counterflow.cli.look import command as look
 from counterflow.connection import Connection
-from counterflow.pipelines.exporter.metrics import families_of
 from tests.support.hostile import NAMES
 
 OBEYED = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
@@ -78,18 +72,3 @@ def test_a_terminal_obeys_no_name_in_an_error(
     message = capsys.readouterr().err
     assert message.startswith("error: ")
     assert not OBEYED.search(message)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_prometheus_reads_every_name_as_a_label(name: str) -> None:
-    row = {"ts_ms": 1, "entities": 1, "system": name, "disk_response_seconds": 0.004}
-
-    class Answer(Collector):
-        def collect(self) -> Iterator[Metric]:
-            yield from families_of({"disk_total": [row | {"disk_transfers_per_second": None}]})
-
-    registry = CollectorRegistry()
-    registry.register(Answer())
-    families = {f.name: f for f in text_string_to_metric_families(generate_latest(registry).decode())}
-    [sample] = families["counterflow_disk_response_seconds"].samples
-    assert (sample.labels["system"], sample.value) == (name, 0.004)
