@@ -48,18 +48,6 @@ def one(client: ClickHouse, sql: str) -> dict[str, Any]:
     return row
 
 
-def everything(client: ClickHouse) -> list[Any]:
-    refresh(client)
-    return [
-        client.rows(sql)
-        for sql in (
-            "SELECT * FROM counterflow.disk FINAL ORDER BY disk, seq",
-            "SELECT metric, instance, ts, n, total, lo, hi FROM counterflow.metric_hour ORDER BY ALL",
-            "SELECT dataset, groupBitmapMerge(seqs) AS seqs FROM counterflow.ledger GROUP BY ALL",
-        )
-    ]
-
-
 def test_an_empty_server_gets_every_part_and_then_nothing(admin: ClickHouse) -> None:
     assert migrate(admin) == list(schema().parts)
     assert migrate(admin) == []
@@ -116,21 +104,6 @@ def test_a_creation_that_was_interrupted_is_completed(admin: ClickHouse) -> None
     with pytest.raises(ClickHouseError):
         migrate(admin, ours._replace(parts={**ours.parts, "rollups": "SELECT nothing"}))
     assert migrate(admin) == list(ours.parts)
-
-
-def test_a_repeated_insert_changes_no_table_no_sum_and_no_ledger(lander: ClickHouse) -> None:
-    """The whole block, part of it, or another composition of it."""
-    rows = [disk(seq, busy_pct=seq, reads=10) for seq in range(1, 5)]
-    insert(lander, "disk", *rows[:3])
-    insert(lander, "disk", rows[3])
-    refresh(lander)
-    before = everything(lander)
-    assert [len(part) for part in before] == [4, 8, 1], "rows; two figures of four disks by hour; the ledger"
-    for again in (rows[:3], rows[1:2], rows):
-        insert(lander, "disk", *again)
-        refresh(lander)
-        assert everything(lander) == before
-    assert one(lander, "SELECT landed, lost, repeated FROM counterflow.loss") == {"landed": 4, "lost": 0, "repeated": 8}
 
 
 def test_the_newest_reading_of_a_key_wins_whatever_lands_last(lander: ClickHouse) -> None:
