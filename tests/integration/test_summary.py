@@ -99,19 +99,3 @@ def test_every_bad_file_is_named_and_the_good_one_is_read(tmp_path: Path) -> Non
     for name in ("empty", "binary", "half", "missing"):
         assert f"{tmp_path / name}" in done.stderr, name
     assert [json.loads(line)["snapshots"] for line in done.stdout.splitlines()[-2:]] == [30, 30]
-
-
-def test_look_writes_every_record_and_every_reject(tmp_path: Path) -> None:
-    lines = (RECORDINGS / "linux_16n_plain.nmon").read_text().splitlines(keepends=True)
-    at = next(n for n, line in enumerate(lines) if line.startswith("CPU_ALL,T0003"))
-    lines[at] = "CPU_ALL,T0003,1.0,spoilt\n"
-    damaged = tmp_path / "it's damaged.nmon"
-    damaged.write_text("".join(lines))
-    done = run("look", "--records", damaged)
-    assert done.returncode == 0, done.stderr
-    found = [json.loads(line) for line in done.stdout.splitlines()]
-    rejects = [item for item in found if "reject" in item]
-    assert [(r["reject"], r["line"], r["kept"]) for r in rejects] == [("field_count", at + 1, "none")]
-    assert rejects[0]["raw"] == "CPU_ALL,T0003,1.0,spoilt"
-    everything = [item for item in found if item.get("dataset") == "system_cpu" and item["engine"] == "all"]
-    assert len(everything) == 29
