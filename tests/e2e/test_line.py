@@ -81,22 +81,6 @@ def test_answers_are_those_of_a_plain_calculation(counterflow: Run, reader: Clic
     assert {row["command"]: row["s"] for row in used} == pytest.approx(commands, rel=1e-6)
 
 
-def test_a_file_delivered_twice_changes_no_answer(counterflow: Run, reader: ClickHouse, tmp_path: Path) -> None:
-    copy = tmp_path / "again.nmon"
-    shutil.copy(RECORDINGS / "linux_16n_dg_D.nmon", copy)
-    counts = 0
-    before: list[dict[str, object]] = []
-    for path in (RECORDINGS / "linux_16n_dg_D.nmon", copy):
-        published = publish(counterflow, path, "--agent-id", "twice", "--system", "twice")
-        counts += sum(published["records"].values())  # type: ignore[attr-defined]
-        assert wait_landed(reader, "twice", counts).lost == 0
-        assert wait_computed(reader, "twice") == 0
-        rows = reader.rows("SELECT * FROM counterflow.disk_load WHERE system = 'twice' ORDER BY ts, disk")
-        assert rows
-        assert not before or rows == before
-        before = rows
-
-
 def test_what_cannot_be_read_does_not_hold_up_the_rest(counterflow: Run, reader: ClickHouse, tmp_path: Path) -> None:
     (tmp_path / "empty.nmon").write_bytes(b"")
     (tmp_path / "binary.nmon").write_bytes(bytes(range(256)) * 500)
