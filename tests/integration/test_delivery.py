@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import Iterator
 from email import message_from_bytes, policy
 from email.message import EmailMessage
@@ -32,13 +31,11 @@ class Mailbox:
 
     def __init__(self, authority: Authority) -> None:
         self.mails: list[tuple[list[str], EmailMessage]] = []
-        tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        tls.load_cert_chain(authority.certificate, authority.key)
         self.server = Controller(
             self,
             hostname=HOST,
             port=free_ports(1)[0],
-            tls_context=tls,
+            tls_context=authority.server_context(),
             require_starttls=True,
             auth_required=True,
             auth_exclude_mechanism=["LOGIN"],  # whose challenge Go does not accept

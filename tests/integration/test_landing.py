@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.server
 import itertools
 import json
 import os
@@ -34,8 +33,10 @@ from tests.support.frames import frame
 from tests.support.ports import free_ports
 from tests.support.recordings import RECORDINGS
 from tests.support.waiting import PATIENCE_S, until
+from tests.support.web import Request, serving
 
 TOPIC = "counterflow.disk.v2"
+OnInsert = Callable[[int, Callable[[], None]], None]
 _agents = itertools.count(1)
 
 
@@ -193,63 +194,37 @@ def repeated(line: StackSettings, agent: str) -> int:
     return int(answer(line, "SELECT repeated FROM counterflow.loss WHERE agent_id = {agent:String}", agent)["repeated"])
 
 
-class Gate(http.server.ThreadingHTTPServer):
-    """A proxy before the engine; `on_insert(number, forward)` decides what happens to each insert."""
+@contextmanager
+def gate(
+    line: StackSettings, on_insert: Callable[[int, Callable[[], None]], None]
+) -> Iterator[tuple[str, list[bytes]]]:
+    """Run a proxy before the engine, where `on_insert(number, forward)` decides what happens to each insert.
 
-    daemon_threads = True
+    Yield its address, and what was to be inserted.
+    """
+    numbers, inserts = itertools.count(1), list[bytes]()
 
-    def __init__(self, line: StackSettings, on_insert: Callable[[int, Callable[[], None]], None]) -> None:
-        super().__init__(("127.0.0.1", 0), _Forward)
-        self.engine = line.clickhouse_url
-        self.on_insert = on_insert
-        self.inserts = itertools.count(1)
-        self.requests: list[bytes] = []
-        self.url = f"http://127.0.0.1:{self.server_address[1]}"
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Print nothing: the client was killed on purpose."""
-
-
-class _Forward(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: Gate
-
-    def do_POST(self) -> None:
-        length = int(self.headers["Content-Length"])
-        body = self.rfile.read(length)
-        if len(body) < length:
+    def answer(request: Request) -> None:
+        body = request.body()
+        if len(body) < int(request.headers["Content-Length"]):
             raise ConnectionAbortedError("the lander was killed while it sent")
         passed = ("X-ClickHouse-User", "X-ClickHouse-Key", "Content-Type")
-        headers = {name: value for name, value in self.headers.items() if name in passed}
+        headers = {name: value for name, value in request.headers.items() if name in passed}
         reply: list[httpx.Response] = []
 
         def forward() -> None:
-            reply.append(httpx.post(self.server.engine + self.path, content=body, headers=headers, trust_env=False))
+            url = line.clickhouse_url + request.path
+            reply.append(httpx.post(url, content=body, headers=headers, trust_env=False))
 
-        parameters = httpx.URL(self.path).params
-        if parameters.get("query", "").startswith("INSERT"):
-            self.server.requests.append(body)
-            self.server.on_insert(next(self.server.inserts), forward)
+        if httpx.URL(request.path).params.get("query", "").startswith("INSERT"):
+            inserts.append(body)
+            on_insert(next(numbers), forward)
         else:
             forward()
-        status, text = (reply[0].status_code, reply[0].content) if reply else (503, b"")
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
+        request.reply(reply[0].status_code, reply[0].content) if reply else request.reply(503)
 
-    def log_message(self, *_: object) -> None:
-        """Print nothing."""
-
-
-@contextmanager
-def gate(line: StackSettings, on_insert: Callable[[int, Callable[[], None]], None]) -> Iterator[Gate]:
-    with Gate(line, on_insert) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
+    with serving(answer, protocol="HTTP/1.1") as url:
+        yield url, inserts
 
 
 @pytest.mark.parametrize("moment", ["before the insert", "after the insert", "no answer", "error after the insert"])
@@ -266,9 +241,9 @@ def test_killed_or_failed_at_each_step(line: StackSettings, agent: str, moment: 
             process.kill()
         raise ConnectionAbortedError
 
-    with gate(line, on_insert) as before_engine:
+    with gate(line, on_insert) as (url, _):
         for _ in range(30):
-            process = start(line, "--batch-messages", "300", "--until-caught-up", url=before_engine.url)
+            process = start(line, "--batch-messages", "300", "--until-caught-up", url=url)
             if process.wait(PATIENCE_S) == 0:
                 break
     assert process
@@ -464,15 +439,15 @@ def test_sigterm_ends_the_insert_and_exits_0(line: StackSettings, agent: str) ->
         forward()
 
     with (
-        gate(line, on_insert) as before_engine,
-        running(line, "--batch-messages", "100", url=before_engine.url) as process,
+        gate(line, on_insert) as (url, inserts),
+        running(line, "--batch-messages", "100", url=url) as process,
     ):
         assert begun.wait(PATIENCE_S)
         process.send_signal(signal.SIGTERM)
         time.sleep(0.3)
         released.set()
         assert process.wait(PATIENCE_S) == 0
-    under_way = len(before_engine.requests)
+    under_way = len(inserts)
     assert under_way in (1, 2)
     assert rows_of(line, agent) == 100 * under_way
     land(line)

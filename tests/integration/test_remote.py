@@ -5,14 +5,10 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
-import ssl
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator
-from functools import partial
-from http.server import HTTPServer, SimpleHTTPRequestHandler
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -33,6 +29,7 @@ from tests.support.dds import Authority
 from tests.support.ports import free_ports, is_free
 from tests.support.recordings import RECORDINGS
 from tests.support.waiting import PATIENCE_S, until
+from tests.support.web import serving
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SAMPLE = RECORDINGS / "linux_16n_plain.nmon"
@@ -269,31 +266,14 @@ def intervals(kafka: StackSettings, name: str) -> set[str]:
 
 
 def test_a_web_server_is_read_over_tls_whose_certificate_is_checked(tmp_path: Path) -> None:
-    authority = Authority(tmp_path / "authority")
-    site = tmp_path / "site"
-    site.mkdir()
-    shutil.copy(SAMPLE, site / "a.nmon")
-
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with HTTPServer((HOST, 0), partial(Quiet, directory=str(site))) as server:
-        tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        tls.load_cert_chain(authority.certificate, authority.key)
-        server.socket = tls.wrap_socket(server.socket, server_side=True)
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            url = f"https://{HOST}:{server.server_port}/a.nmon"
-            read = run_apart("look", "--records", url, SSL_CERT_FILE=str(authority.authority))
-            assert read.stdout.splitlines() == lines(SAMPLE)
-            refused = run("look", "--records", url)
-            assert refused.returncode != 0
-            assert "CERTIFICATE_VERIFY_FAILED" in refused.stderr
-        finally:
-            server.shutdown()
-            thread.join()
+    authority = Authority(tmp_path)
+    with serving(lambda request: request.reply(200, SAMPLE.read_bytes()), tls=authority.server_context()) as address:
+        url = f"{address}/a.nmon"
+        read = run_apart("look", "--records", url, SSL_CERT_FILE=str(authority.authority))
+        assert read.stdout.splitlines() == lines(SAMPLE)
+        refused = run("look", "--records", url)
+        assert refused.returncode != 0
+        assert "CERTIFICATE_VERIFY_FAILED" in refused.stderr
 
 
 def test_a_password_in_an_address_is_refused(tmp_path: Path) -> None:

@@ -6,20 +6,18 @@ Written from the requests of IBM's client and the responses that it reads (githu
 from __future__ import annotations
 
 import base64
-import contextlib
 import json
-import socket
 import ssl
 import subprocess
-import threading
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from counterflow.stack.settings import StackSettings
 from tests.support.ports import free_ports
+from tests.support.web import Request, serving
 
 USER, PASSWORD = "FLOW", "pass-w0rd$"
 BEGIN = datetime(2025, 11, 21, 1, 0, tzinfo=UTC)
@@ -48,47 +46,16 @@ class Authority:
         self.together = folder / "server.pem"
         self.together.write_text("".join(path.read_text() for path in (self.key, self.certificate, self.authority)))
 
+    def server_context(self) -> ssl.SSLContext:
+        """Return the TLS of a server with the certificate."""
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(self.certificate, self.key)
+        return context
+
     def over_tls(self, settings: StackSettings) -> StackSettings:
         """Return settings of the same stack, whose Kafka and ClickHouse speak TLS alone."""
         plain = settings.model_dump(exclude={"kafka_bootstrap", "clickhouse_url"})
         return StackSettings(**plain | {"tls_certificate": self.together, "tls_ca": self.authority})
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-
-    def __init__(self, dds: Dds) -> None:
-        self.dds = dds
-        self.open: set[socket.socket] = set()
-        super().__init__(("127.0.0.1", dds.port), _Handler)
-
-    def process_request(self, request: Any, client_address: Any) -> None:
-        self.open.add(request)
-        super().process_request(request, client_address)
-
-    def handle_error(self, *_: Any) -> None:
-        pass  # a client that goes away
-
-    def hang_up(self) -> None:
-        for one in self.open:
-            with contextlib.suppress(OSError):  # it may be closed already
-                one.shutdown(socket.SHUT_RDWR)
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    server: _Server
-
-    def setup(self) -> None:
-        super().setup()
-        self.server.dds.connections += 1
-
-    def do_GET(self) -> None:
-        self.server.dds.answer(self)
-
-    def log_message(self, *_: Any) -> None:
-        pass
 
 
 class Dds:
@@ -108,9 +75,9 @@ class Dds:
         self.extension = ""
         self.requested: list[str] = []
         self.passwords: list[str] = []
-        self.connections = 0
+        self.clients: set[tuple[str, int]] = set()
         [self.port] = free_ports(1)
-        self._server: _Server | None = None
+        self._running: ExitStack | None = None
         self.start()
 
     @property
@@ -118,22 +85,19 @@ class Dds:
         return f"{'https' if self.authority else 'http'}://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        self._server = _Server(self)
-        if self.authority:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(self.authority.certificate, self.authority.key)
-            listening = self._server.socket
-            self._server.socket = context.wrap_socket(listening, server_side=True, do_handshake_on_connect=False)
-        threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        self._running = ExitStack()
+        tls = self.authority and self.authority.server_context()
+        self._running.enter_context(serving(self.answer, self.port, tls, "HTTP/1.1"))
 
     def stop(self) -> None:
-        server, self._server = self._server, None
-        if server is not None:
-            server.shutdown()
-            server.server_close()
-            server.hang_up()
+        running, self._running = self._running, None
+        if running is not None:
+            running.close()
 
-    def answer(self, request: BaseHTTPRequestHandler) -> None:
+    def answer(self, request: Request) -> None:
+        if self._running is None:
+            raise ConnectionAbortedError("the server has stopped, and hangs up")
+        self.clients.add(request.client_address)
         url = urlsplit(request.path)
         query = {name: values[0] for name, values in parse_qs(url.query).items()}
         status, body = 200, b""
@@ -153,11 +117,7 @@ class Dds:
         elif status == 200:
             status = 404
         body = body or f"<html>{status} {self.password}</html>".encode()
-        request.send_response(status)
-        request.send_header("Content-Type", self.content_type if status == 200 else "text/html")
-        request.send_header("Content-Length", str(len(body)))
-        request.end_headers()
-        request.wfile.write(body)
+        request.reply(status, body, Content_Type=self.content_type if status == 200 else "text/html")
 
     def response(self, report: str, resource: str) -> dict[str, Any]:
         end = BEGIN + timedelta(minutes=self.intervals)

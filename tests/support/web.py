@@ -56,7 +56,7 @@ def serving(
     with _Server(("127.0.0.1", port), Answered) as server:
         if tls:
             server.socket = tls.wrap_socket(server.socket, server_side=True)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
         try:
             yield f"{'https' if tls else 'http'}://127.0.0.1:{server.server_port}"
         finally:

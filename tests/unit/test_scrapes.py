@@ -196,8 +196,7 @@ def test_a_token_is_sent_over_tls_and_one_that_is_refused_is_not_sent_again(
     broker: Broker, agent: StartAgent, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     authority = Authority(tmp_path / "authority")
-    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    tls.load_cert_chain(authority.certificate, authority.key)
+    tls = authority.server_context()
     tls.verify_mode = ssl.CERT_REQUIRED
     tls.load_verify_locations(authority.authority)
     (tmp_path / "token").write_text("hunter2\n")

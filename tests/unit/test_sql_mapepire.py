@@ -9,7 +9,6 @@ import base64
 import json
 import logging
 import random
-import ssl
 import threading
 import time
 from collections.abc import Iterator
@@ -43,8 +42,7 @@ class Mapepire:
         self.delay_s = 0.0
         authority = Authority(folder)
         self.ca = authority.authority
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(authority.certificate, authority.key)
+        context = authority.server_context()
         context.num_tickets = 0  # while two client threads read and write at once, a ticket can end the connection
         self.connections: list[ServerConnection] = []
         self.port = next(port for port in random.sample(range(20_000, 32_000), 40) if is_free(port))
