@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from counterflow.analysis.checks.report import answers, measured, with_facts
-from counterflow.analysis.queries import BEGINNING, END
+from counterflow.analysis.queries import BEGINNING, END, read
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.pipelines.rules import words
-from counterflow.schemas.thresholds import with_thresholds
 
 FOLDER = Path(__file__).parent / "findings"
 SEVERITIES = ("limit", "watch", "note")
@@ -59,7 +58,7 @@ def findings(
     }
     found = []
     for path in sorted(FOLDER.glob("*.sql")):
-        _, rule, statement = with_thresholds(path.read_text(encoding="utf-8")).split("\n", 2)
+        _, rule, statement = read(path).split("\n", 2)
         for row in client.rows(statement, given):
             found.append(Finding(path.stem, rule.removeprefix("-- rule: "), **row))
     found += _of_checks(client, systems, since, until)

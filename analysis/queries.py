@@ -2,7 +2,8 @@
 
 The first line is the question, the second its section of the cookbook (`docs/cookbook.md`, generated).
 `{systems:Array(String)}` restricts it to systems (empty: all), `{since:DateTime64(3)}` to intervals that end later than
-that, and `{until:DateTime64(3)}` to those that end by then.
+that, and `{until:DateTime64(3)}` to those that end by then. `<chosen>` is the condition that a row is all of these;
+`<chosen d>` is that of the table `d`.
 """
 
 from __future__ import annotations
@@ -41,11 +42,9 @@ def queries(folder: Path = FOLDER) -> dict[str, Query]:
     ------
     CounterflowError : a file does not begin with a question and a section.
     """
-    from counterflow.schemas.thresholds import with_thresholds  # it loads pydantic, and the help of a command does not
-
     found = {}
     for path in sorted(folder.glob("*.sql")):
-        first, second, statement = (with_thresholds(path.read_text(encoding="utf-8")) + "\n\n").split("\n", 2)
+        first, second, statement = (read(path) + "\n\n").split("\n", 2)
         if not first.startswith(_QUESTION) or not second.startswith(_SECTION):
             raise CounterflowError(
                 f"{path}: expected `{_QUESTION}the question` and `{_SECTION}its section` as the first lines",
@@ -55,6 +54,19 @@ def queries(folder: Path = FOLDER) -> dict[str, Query]:
         question, section = first.removeprefix(_QUESTION), second.removeprefix(_SECTION)
         found[path.stem] = Query(path.stem, question, section, statement.strip())
     return found
+
+
+def read(path: Path) -> str:
+    """Return the text of a file with thresholds and conditions put in."""
+    from counterflow.schemas.thresholds import with_thresholds  # it loads pydantic, and the help of a command does not
+
+    def chosen(found: re.Match[str]) -> str:
+        begin, of = found[1], f"{found[3]}." if found[3] else ""
+        systems = f"(empty({{systems:Array(String)}}) OR has({{systems:Array(String)}}, {of}system))"
+        time = f"{of}ts > {{since:DateTime64(3)}} AND {of}ts <= {{until:DateTime64(3)}}"
+        return f"{begin}{found[2]}{systems}\n{begin}  AND {time}"
+
+    return re.sub(r"(?m)^( *)(.*)<chosen(?: (\w+))?>", chosen, with_thresholds(path.read_text(encoding="utf-8")))
 
 
 def stored_query(name: str) -> Query:

@@ -12,8 +12,7 @@ FROM
   SELECT system, command, sum(cpu_ms) / 1000 AS seconds, max(cpu_cores) AS most, argMin(f.ts, (-cpu_cores, f.ts)) AS busiest_at
   FROM counterflow.footprint AS f
   WHERE cpu_ms IS NOT NULL
-    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+    AND <chosen>
   GROUP BY system, command
   HAVING seconds > 0
 )

@@ -8,7 +8,6 @@ SELECT
     'first in ', argMin(concat(file, if(line > 0, concat(':', toString(line)), '')), (q.ts, line)), ': ',
     argMin(detail, (q.ts, line))) AS finding
 FROM counterflow.quality AS q FINAL
-WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+WHERE <chosen>
   AND (q.ts != q.collected_at OR (system != 'unknown' AND agent_id != 'no agent')) -- `look` names a file that gave nothing
 GROUP BY system, reason

@@ -14,8 +14,7 @@ FROM
     sum(transfer_ms) / nullIf(sum(timed_transfers), 0) AS response
   FROM counterflow.disk_load AS d
   WHERE leaf AND busy_pct IS NOT NULL AND interval_s > 0
-    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+    AND <chosen>
   GROUP BY system, disk
 )
 ORDER BY mean_busy DESC, disk

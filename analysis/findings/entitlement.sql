@@ -11,6 +11,5 @@ SELECT
       concat('; at least <entitlement_used_pct.limit> % for ', toString(round(100 * above, 1)), ' % of the time'), '')) AS finding
 FROM counterflow.processor_load
 WHERE entitled_pct IS NOT NULL AND interval_s > 0
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+  AND <chosen>
 GROUP BY system

@@ -10,7 +10,6 @@ SELECT
       '; commits and rollbacks are counted in, since their numbers are missing or exceed the other operations', '')) AS finding
 FROM counterflow.io_mix AS m FINAL
 WHERE grouping = 'partition' AND row_operations IS NOT NULL AND interval_s > 0
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+  AND <chosen>
 GROUP BY system
 HAVING sum(row_operations) > 0

@@ -11,16 +11,14 @@ FROM
   SELECT system, ts, instance, section = 'JFSINODE' AS of_inodes, value
   FROM counterflow.counter FINAL
   WHERE (section IN ('JFSFILE', 'JFSINODE') OR section = 'filesystems' AND counter = 'fs_full_percent')
-    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-    AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+    AND <chosen>
   UNION ALL
   SELECT
     system, ts, instance, 1,
     100 * (1 - maxOrNullIf(value, counter = 'fs_files_free') / nullIf(maxOrNullIf(value, counter = 'fs_files'), 0))
   FROM counterflow.counter FINAL
   WHERE section = 'filesystems' AND counter IN ('fs_files', 'fs_files_free')
-    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-    AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+    AND <chosen>
   GROUP BY system, ts, instance
 )
 WHERE value IS NOT NULL

@@ -18,8 +18,7 @@ FROM
     maxOrNullIf(value, section = 'GPU_MEM') AS memory_mb
   FROM counterflow.counter AS c FINAL
   WHERE section IN ('GPU_UTIL', 'GPU_MEM') AND value IS NOT NULL AND interval_s > 0
-    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+    AND <chosen>
   GROUP BY system, gpu
   HAVING countIf(section = 'GPU_UTIL') > 0
 )

@@ -20,8 +20,7 @@ FROM
     SELECT system, source, d.ts AS ended, sum(assumeNotNull(transfers_per_s)) AS rate
     FROM counterflow.disk_load AS d
     WHERE leaf
-      AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-      AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+      AND <chosen>
     GROUP BY system, source, ended
     HAVING countIf(transfers_per_s IS NULL) = 0
   )

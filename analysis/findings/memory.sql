@@ -8,6 +8,5 @@ SELECT
     toString(round(argMax(size_mb, m.ts) / 1024, 1)), ' GB of memory free or cached at the least') AS finding
 FROM counterflow.memory_use AS m
 WHERE available_pct IS NOT NULL
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+  AND <chosen>
 GROUP BY system

@@ -14,8 +14,7 @@ FROM
     argMax(concat(toString(counter), ' of version ', substring(section, 8)), value) AS busiest
   FROM counterflow.counter AS c FINAL
   WHERE match(section, '^NFS(CLI|SVR)V') AND value IS NOT NULL AND interval_s > 0
-    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+    AND <chosen>
   GROUP BY system, side, ts
 )
 GROUP BY system, side

@@ -26,8 +26,7 @@ FROM
       sum(ifNull(v.interval_s, 0)) AS seconds,
       min(v.ts) - toIntervalMillisecond(toUInt64(1000 * ifNull(argMin(v.interval_s, v.ts), 0))) AS begin, max(v.ts) AS end
     FROM counterflow.verdict AS v FINAL
-    WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-      AND v.ts > {since:DateTime64(3)} AND v.ts <= {until:DateTime64(3)}
+    WHERE <chosen v>
     GROUP BY system, rule, entity, unjudged, why
   )
   GROUP BY system, rule, entity

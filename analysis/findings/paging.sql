@@ -8,7 +8,6 @@ SELECT
     ' intervals, ', toString(round(max(paging_space_pages_out / interval_s), 1)), ' pages/s at most') AS finding
 FROM counterflow.pool AS p FINAL
 WHERE paging_space_pages_out IS NOT NULL AND interval_s > 0
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+  AND <chosen>
 GROUP BY system
 HAVING countIf(paging_space_pages_out > 0) > 0

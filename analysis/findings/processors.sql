@@ -13,7 +13,6 @@ FROM
   SELECT system, ts, interval_s, busy_pct AS busy
   FROM counterflow.processor_load
   WHERE engine_type != 'ziip' AND busy IS NOT NULL AND interval_s > 0 AND consumed_cores IS NULL
-    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+    AND <chosen>
 )
 GROUP BY system

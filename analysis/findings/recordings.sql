@@ -18,8 +18,7 @@ FROM
   (
     SELECT system, source, boot_id, min(m.ts) AS first, max(m.ts) AS last, quantileExact(0.5)(interval_s) AS usual_s
     FROM counterflow.manifest AS m
-    WHERE boot_id IS NOT NULL AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-      AND m.ts > {since:DateTime64(3)} AND m.ts <= {until:DateTime64(3)}
+    WHERE boot_id IS NOT NULL AND <chosen m>
     GROUP BY system, source, boot_id
   )
 )

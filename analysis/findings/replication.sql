@@ -9,6 +9,5 @@ SELECT
     toString(round(max(end_to_end_ms) / 1000, 2)), ' s at most') AS finding
 FROM counterflow.replication_lag AS r
 WHERE end_to_end_ms IS NOT NULL AND transactions > 0
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+  AND <chosen>
 GROUP BY system, program_schema, queue

@@ -8,8 +8,7 @@ SELECT
     / sum(timed_transfers), 1)), ' ms a transfer on average, ', toString(round(max(response_ms), 1)), ' ms at most') AS finding
 FROM counterflow.disk_load AS d
 WHERE leaf AND timed_transfers > 0
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+  AND <chosen>
 GROUP BY system, disk
 HAVING waited / sum(timed_transfers) >= <disk_response_ms.watch> AND waited >= 1000
 ORDER BY waited / sum(timed_transfers) DESC, disk

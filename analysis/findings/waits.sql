@@ -13,8 +13,7 @@ FROM
     sum(sumIf(seconds, wait_group = 'dispatched_cpu')) OVER (PARTITION BY system) AS ran
   FROM counterflow.wait_profile
   WHERE grouping = 'job'
-    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+    AND <chosen>
   GROUP BY system, wait_group
 )
 WHERE wait_group NOT IN ('dispatched_cpu', 'other')

@@ -22,8 +22,7 @@ FROM (
   FROM (SELECT * FROM counterflow.account_cpu FINAL) AS a
   ASOF LEFT JOIN counterflow.run_span AS r ON r.system = a.system AND a.ts > r.begin_ts
 )
-WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+WHERE <chosen>
 GROUP BY system, workload, run, basis
 ORDER BY system, workload, min(ts), basis DESC
 LIMIT 40

@@ -10,8 +10,7 @@ SELECT
   max(c.hi) AS highest,
   max(c.ts) AS last_hour
 FROM counterflow.metric_hour AS c
-WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, c.system))
-  AND c.ts > {since:DateTime64(3)} AND c.ts <= {until:DateTime64(3)}
+WHERE <chosen c>
 GROUP BY metric, system
 ORDER BY system, metric
 LIMIT 1000

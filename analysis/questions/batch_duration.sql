@@ -9,8 +9,7 @@ SELECT
   round(units_of_the_batch / nullIf(units_per_hour, 0), 2) AS batch_h
 FROM counterflow.account_cpu AS a FINAL
 WHERE a.basis = 'lpar'
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, a.system))
-  AND a.ts > {since:DateTime64(3)} AND a.ts <= {until:DateTime64(3)}
+  AND <chosen a>
 GROUP BY system, workload, hour_begin
 HAVING units_per_hour > 0
 ORDER BY hour_begin DESC, system, workload

@@ -11,8 +11,7 @@ SELECT
   round(sum(d.written_mb), 1) AS written_mb,
   round(sum(d.read_mb) / nullIf(sum(d.written_mb), 0), 2) AS rw_ratio
 FROM counterflow.disk_load AS d
-WHERE d.leaf AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, d.system))
-  AND d.ts > {since:DateTime64(3)} AND d.ts <= {until:DateTime64(3)}
+WHERE d.leaf AND <chosen d>
 GROUP BY d.system, d.disk
 ORDER BY busy_pct DESC, system, disk
 LIMIT 10

@@ -28,8 +28,7 @@ FROM (
     LEFT JOIN counterflow.link_load AS l FINAL
       ON l.system = v.system AND l.link_type = v.entity_type AND l.link = v.entity AND l.ts = v.ts
     WHERE v.rule = 'roce_cap'
-      AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, v.system))
-      AND v.ts > {since:DateTime64(3)} AND v.ts <= {until:DateTime64(3)}
+      AND <chosen v>
   )
 )
 -- a link with the states and bytes of its group, since the group has no other, is the group

@@ -31,8 +31,7 @@ FROM (
     HAVING count() = 1
   ) AS a ON a.system = v.system AND a.ts = v.ts
   WHERE v.rule = 'log_ceiling' AND (NOT v.stale OR v.state = 'STALE')
-    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, v.system))
-    AND v.ts > {since:DateTime64(3)} AND v.ts <= {until:DateTime64(3)}
+    AND <chosen v>
 )
 WHERE changed
 ORDER BY system, log, ts

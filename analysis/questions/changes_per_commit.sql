@@ -9,8 +9,7 @@ SELECT
   round(changes / nullIf(commits_total, 0), 1) AS changes_per_commit
 FROM counterflow.io_mix AS m FINAL
 WHERE m.grouping = 'job'
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, m.system))
-  AND m.ts > {since:DateTime64(3)} AND m.ts <= {until:DateTime64(3)}
+  AND <chosen m>
 GROUP BY system, job
 HAVING commits_total > 0
 ORDER BY commits_total DESC, system, job

@@ -8,8 +8,7 @@ FROM (
       PARTITION BY c.system, c.source, c.section, c.item, c.name ORDER BY c.ts ROWS BETWEEN 1 PRECEDING AND CURRENT ROW
     ) AS value_before
   FROM counterflow.config AS c FINAL
-  WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, c.system))
-    AND c.ts > {since:DateTime64(3)} AND c.ts <= {until:DateTime64(3)}
+  WHERE <chosen c>
 )
 WHERE value_before != value
 ORDER BY changed_at DESC, system, section, item, name

@@ -11,8 +11,7 @@ SELECT
   round(sum(a.core_ms_per_account * a.accounts) / nullIf(sumIf(a.accounts, a.core_ms_per_account IS NOT NULL), 0), 4) AS core_ms_a_unit
 FROM counterflow.account_cpu AS a FINAL
 WHERE a.missing IS NULL
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, a.system))
-  AND a.ts > {since:DateTime64(3)} AND a.ts <= {until:DateTime64(3)}
+  AND <chosen a>
 GROUP BY system, workload, basis, day
 ORDER BY system, workload, basis DESC, day DESC
 LIMIT 200

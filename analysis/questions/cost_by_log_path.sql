@@ -11,13 +11,11 @@ SELECT
   round(sum(a.log_bytes_per_account * a.accounts)
     / nullIf(sumIf(a.accounts, a.log_bytes_per_account IS NOT NULL), 0)) AS log_bytes_a_unit
 FROM (SELECT * FROM counterflow.account_cpu FINAL WHERE basis = 'lpar' AND missing IS NULL
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system)) AND ts > {since:DateTime64(3)}
-  AND ts <= {until:DateTime64(3)}) AS a
+  AND <chosen>) AS a
 INNER JOIN (
   SELECT system, ts, any(path) AS path
   FROM counterflow.log_load FINAL
-  WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-    AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+  WHERE <chosen>
   GROUP BY system, ts
   HAVING uniqExact(log_load.path) = 1 AND countIf(log_load.path IS NULL) = 0
 ) AS l ON l.system = a.system AND l.ts = a.ts

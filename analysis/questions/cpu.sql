@@ -10,7 +10,6 @@ SELECT
   round(100 * sumIf(processors * interval_s, entitled_cores > 0)
     / nullIf(sumIf(entitled_cores * interval_s, processors IS NOT NULL), 0), 1) AS entitled_pct_avg
 FROM counterflow.processor_load
-WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+WHERE <chosen>
 GROUP BY system, engine_type
 ORDER BY system, engine_type

@@ -15,8 +15,7 @@ SELECT
   round(max(memory_mb), 1) AS memory_mb_max
 FROM counterflow.footprint AS f
 INNER JOIN recorded USING (system)
-WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+WHERE <chosen>
 GROUP BY system, command
 ORDER BY cpu_s DESC, system, command
 LIMIT 10

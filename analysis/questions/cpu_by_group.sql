@@ -16,8 +16,7 @@ SELECT
 FROM counterflow.job_cpu AS c
 INNER JOIN whole USING (system)
 WHERE c.grouping IN ('accounting_code', 'subsystem', 'user', 'job', 'generic_job', 'job_type')
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, c.system))
-  AND c.ts > {since:DateTime64(3)} AND c.ts <= {until:DateTime64(3)}
+  AND <chosen c>
 GROUP BY system, grouping, name
 ORDER BY system, grouping, cpu_s DESC, name
 LIMIT 20 BY system, grouping

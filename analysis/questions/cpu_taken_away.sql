@@ -9,8 +9,7 @@ SELECT
   round(100 * sum(wait_ready_ms) / nullIf(sumIf(cpu_ms, wait_ready_ms IS NOT NULL), 0), 2) AS wait_ready_of_cpu_pct
 FROM counterflow.system_cpu FINAL
 WHERE engine = 'all' AND (steal_pct IS NOT NULL OR wait_ready_ms IS NOT NULL OR dispatch_latency_ms IS NOT NULL)
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+  AND <chosen>
 GROUP BY system
 ORDER BY steal_pct_avg DESC NULLS LAST, wait_ready_s DESC NULLS LAST, system
 LIMIT 50

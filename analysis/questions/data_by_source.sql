@@ -10,8 +10,7 @@ SELECT
   min(m.ts) AS first_interval_end,
   max(m.ts) AS last_interval_end
 FROM counterflow.recorded AS m
-WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, m.system))
-  AND m.ts > {since:DateTime64(3)} AND m.ts <= {until:DateTime64(3)}
+WHERE <chosen m>
 GROUP BY system, source, dataset
 ORDER BY system, source, dataset
 LIMIT 200

@@ -14,8 +14,7 @@ FROM (
     ) AS previous_end,
     dateDiff('millisecond', previous_end, m.ts) / 1000 - m.interval_s AS gap_s
   FROM counterflow.recorded AS m
-  WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, m.system))
-    AND m.ts > {since:DateTime64(3)} AND m.ts <= {until:DateTime64(3)}
+  WHERE <chosen m>
 )
 WHERE gap_s > interval_s / 2
 ORDER BY gap_s DESC, system, source, dataset, gap_begin

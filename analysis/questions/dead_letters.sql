@@ -11,8 +11,7 @@ SELECT
   any(d.origin) AS example_origin,
   any(d.error) AS example_error
 FROM counterflow.deadletter AS d FINAL
-WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, d.system))
-  AND d.ts > {since:DateTime64(3)} AND d.ts <= {until:DateTime64(3)}
+WHERE <chosen d>
 GROUP BY stage, reason, system
 ORDER BY times DESC, stage, reason, system
 LIMIT 50

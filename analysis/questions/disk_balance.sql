@@ -10,8 +10,7 @@ FROM (
   SELECT d.system AS system, d.disk AS disk, sum(d.transfers) AS transfers
   FROM counterflow.disk_load AS d
   WHERE d.leaf
-    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, d.system))
-    AND d.ts > {since:DateTime64(3)} AND d.ts <= {until:DateTime64(3)}
+    AND <chosen d>
   GROUP BY system, disk
   HAVING transfers IS NOT NULL
 )

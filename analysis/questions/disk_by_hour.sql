@@ -8,8 +8,7 @@ SELECT
   round(sum(d.transfer_ms) / nullIf(sum(d.timed_transfers), 0), 2) AS response_ms_avg,
   round(max(d.response_ms), 2) AS response_ms_max
 FROM counterflow.disk_total AS d
-WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, d.system))
-  AND d.ts > {since:DateTime64(3)} AND d.ts <= {until:DateTime64(3)}
+WHERE <chosen d>
 GROUP BY system, hour
 ORDER BY system, hour
 LIMIT 500

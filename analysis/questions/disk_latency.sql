@@ -11,8 +11,7 @@ SELECT
   countIf(p95_ms IS NULL AND operations > 0) AS intervals_beyond_the_last_bucket
 FROM (
   SELECT l.* FROM counterflow.disk_latency AS l
-  WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, l.system)) AND l.ts > {since:DateTime64(3)}
-    AND l.ts <= {until:DateTime64(3)}
+  WHERE <chosen l>
 )
 GROUP BY system, disk, operation
 ORDER BY intervals_beyond_the_last_bucket DESC, worst_p95_ms DESC, system, disk, operation

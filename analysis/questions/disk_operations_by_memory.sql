@@ -6,8 +6,7 @@ WITH memory AS (
     SELECT p.system AS system, p.ts AS ts, sum(p.size_mb) AS mb
     FROM counterflow.pool AS p FINAL
     WHERE p.size_mb IS NOT NULL
-      AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, p.system))
-      AND p.ts > {since:DateTime64(3)} AND p.ts <= {until:DateTime64(3)}
+      AND <chosen p>
     GROUP BY system, ts
   )
   GROUP BY system, minute

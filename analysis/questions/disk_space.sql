@@ -10,8 +10,7 @@ SELECT
   max(d.ts) AS measured_at
 FROM counterflow.disk AS d FINAL
 WHERE d.used_pct IS NOT NULL
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, d.system))
-  AND d.ts > {since:DateTime64(3)} AND d.ts <= {until:DateTime64(3)}
+  AND <chosen d>
 GROUP BY system, disk
 ORDER BY used_pct_last DESC, system, disk
 LIMIT 40

@@ -15,8 +15,7 @@ FROM (
     written_mb / nullIf(interval_s, 0) AS written_mb_s,
     read_mb_s + written_mb_s AS mb_s
   FROM counterflow.disk_total
-  WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-    AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+  WHERE <chosen>
 )
 GROUP BY system
 ORDER BY mb_s_max DESC NULLS LAST, system

@@ -10,8 +10,7 @@ SELECT
   argMax(entitled_cores, ts) AS entitled_cores_now
 FROM counterflow.processor_load
 WHERE consumed_cores IS NOT NULL AND entitled_cores IS NOT NULL
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+  AND <chosen>
 GROUP BY system
 ORDER BY time_above_pct DESC, system
 LIMIT 50

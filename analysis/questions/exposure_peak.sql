@@ -19,13 +19,11 @@ LEFT JOIN (
     arrayMap(one -> one.2, arraySlice(arrayReverseSort(groupArray((exposure_pct * row_operations, name))), 1, 3)) AS jobs
   FROM counterflow.io_mix FINAL
   WHERE grouping = 'generic_job' AND exposure_pct * row_operations > 0
-    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-    AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+    AND <chosen>
   GROUP BY system, ts
 ) AS j ON j.system = m.system AND j.ts = m.ts
 WHERE m.grouping = 'partition' AND m.exposure_pct IS NOT NULL
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, m.system))
-  AND m.ts > {since:DateTime64(3)} AND m.ts <= {until:DateTime64(3)}
+  AND <chosen m>
 ORDER BY touched_operations DESC, system, interval_end
 LIMIT 10 BY system
 LIMIT 100

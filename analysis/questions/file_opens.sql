@@ -20,8 +20,7 @@ FROM (
     ifNull(max(max(sql_full_opens > full_opens)) OVER (PARTITION BY system), 0) AS longer
   FROM counterflow.job FINAL
   WHERE source = 'ibmi_tables'
-    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-    AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+    AND <chosen>
   GROUP BY system, job
 )
 WHERE full_opens_total > 0 OR sql_opens > 0

@@ -19,8 +19,7 @@ FROM (
   SELECT m.system, m.name, m.split AS split, m.modify_basis, m.logical_io, m.reads, m.read_for_update, m.inserts, m.other,
     m.row_operations, m.exposure_pct
   FROM counterflow.io_mix AS m FINAL
-  WHERE m.grouping = 'generic_job' AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, m.system))
-    AND m.ts > {since:DateTime64(3)} AND m.ts <= {until:DateTime64(3)}
+  WHERE m.grouping = 'generic_job' AND <chosen m>
 )
 GROUP BY system, name
 ORDER BY logical_io_total DESC, system, generic_job

@@ -7,8 +7,7 @@ SELECT
   round(sum(c.cpu_ms) / 1000, 1) AS cpu_s
 FROM counterflow.job_cpu AS c
 WHERE c.grouping = 'job'
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, c.system))
-  AND c.ts > {since:DateTime64(3)} AND c.ts <= {until:DateTime64(3)}
+  AND <chosen c>
 GROUP BY system, hour_begin, job
 ORDER BY hour_begin DESC, system, cpu_s DESC, job
 LIMIT 3 BY system, hour_begin

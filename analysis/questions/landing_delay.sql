@@ -9,8 +9,7 @@ SELECT
   round(max(dateDiff('millisecond', m.collected_at, toDateTime64(m.landed_at, 3, 'UTC')) / 1000), 1) AS delay_s_max,
   max(m.landed_at) AS last_landed
 FROM counterflow.manifest AS m FINAL
-WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, m.system))
-  AND m.ts > {since:DateTime64(3)} AND m.ts <= {until:DateTime64(3)}
+WHERE <chosen m>
 GROUP BY agent_id, system
 ORDER BY delay_s_p95 DESC, agent_id, system
 LIMIT 100

@@ -14,8 +14,7 @@ SELECT
     / nullIf(sumIf(l.own_in_msgs_s * l.interval_s, l.own_in_bytes_s IS NOT NULL), 0), 1) AS in_bytes_per_message
 FROM counterflow.link_load AS l FINAL
 WHERE (l.own_out_msgs_s IS NOT NULL OR l.own_in_msgs_s IS NOT NULL)
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, l.system))
-  AND l.ts > {since:DateTime64(3)} AND l.ts <= {until:DateTime64(3)}
+  AND <chosen l>
 GROUP BY system, link_type, link
 ORDER BY out_messages DESC NULLS LAST, system, link_type, link
 LIMIT 50

@@ -13,8 +13,7 @@ SELECT
   round(max(l.phys_line_pct), 1) AS port_line_pct_max
 FROM counterflow.link_load AS l FINAL
 WHERE (l.phys_out_bytes_s IS NOT NULL OR l.phys_in_bytes_s IS NOT NULL)
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, l.system))
-  AND l.ts > {since:DateTime64(3)} AND l.ts <= {until:DateTime64(3)}
+  AND <chosen l>
 GROUP BY system, link_type, link
 ORDER BY port_out_mb_s DESC NULLS LAST, system, link_type, link
 LIMIT 50

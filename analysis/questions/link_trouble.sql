@@ -12,8 +12,7 @@ SELECT
   sum(l.active_link_count < l.link_count) AS intervals_with_links_down,
   count() AS intervals
 FROM counterflow.link_load AS l FINAL
-WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, l.system))
-  AND l.ts > {since:DateTime64(3)} AND l.ts <= {until:DateTime64(3)}
+WHERE <chosen l>
 GROUP BY system, link_type, link
 ORDER BY dropped DESC NULLS LAST, receiver_not_ready DESC NULLS LAST, resets DESC NULLS LAST, system, link_type, link
 LIMIT 50

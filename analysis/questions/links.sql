@@ -13,8 +13,7 @@ SELECT
   round(max(phys_line_pct), 1) AS port_line_pct_max,
   sum(reset) AS resets
 FROM counterflow.link_load AS l FINAL
-WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+WHERE <chosen>
 GROUP BY system, link_type, link
 ORDER BY greatest(coalesce(out_mb_s, 0), coalesce(in_mb_s, 0)) DESC, system, link_type, link
 LIMIT 20

@@ -21,8 +21,7 @@ FROM
     groupUniqArrayIf(job, NOT is_held) OVER (PARTITION BY system, ts, section, object) AS waiting
   FROM counterflow.counter FINAL
   WHERE section IN ('RECORD_LOCK_INFO', 'OBJECT_LOCK_INFO') AND counter = 'LOCKS'
-    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-    AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+    AND <chosen>
 )
 WHERE is_held AND notEmpty(arrayFilter(other -> other != job, waiting))
 GROUP BY system, object, holder

@@ -8,8 +8,7 @@ SELECT
   arrayMap(one -> round(one.1, 1), arraySlice(arrayReverseSort(groupArray((p.seconds, p.name))), 1, 3)) AS seconds_of_these
 FROM counterflow.wait_profile AS p
 WHERE p.grouping = 'job' AND p.wait_group = 'lock_contention' AND p.seconds > 0
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, p.system))
-  AND p.ts > {since:DateTime64(3)} AND p.ts <= {until:DateTime64(3)}
+  AND <chosen p>
 GROUP BY system, interval_end
 ORDER BY lock_contention_s DESC, system, interval_end
 LIMIT 20

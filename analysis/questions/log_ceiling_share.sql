@@ -14,8 +14,7 @@ SELECT
     1
   ) AS time_near_ceiling_pct
 FROM counterflow.log_load AS l FINAL
-WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, l.system))
-  AND l.ts > {since:DateTime64(3)} AND l.ts <= {until:DateTime64(3)}
+WHERE <chosen l>
 GROUP BY system, subsystem, path
 ORDER BY of_ceiling_pct_max DESC NULLS LAST, system, subsystem, path
 LIMIT 50

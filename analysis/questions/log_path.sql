@@ -13,8 +13,7 @@ SELECT
     / nullIf(sumIf(l.active_threads * l.interval_s, l.waiting_threads IS NOT NULL), 0), 1) AS waiting_pct,
   round(min(l.zhl_sync_pct), 1) AS zhl_sync_pct_min
 FROM counterflow.log_load AS l FINAL
-WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, l.system))
-  AND l.ts > {since:DateTime64(3)} AND l.ts <= {until:DateTime64(3)}
+WHERE <chosen l>
 GROUP BY system, subsystem, path
 ORDER BY system, subsystem, first_seen
 LIMIT 50

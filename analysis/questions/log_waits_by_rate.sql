@@ -11,8 +11,7 @@ SELECT
     / nullIf(sumIf(l.active_threads * l.interval_s, l.waiting_threads IS NOT NULL), 0), 1) AS waiting_pct
 FROM counterflow.log_load AS l FINAL
 WHERE l.rate_mb_s IS NOT NULL
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, l.system))
-  AND l.ts > {since:DateTime64(3)} AND l.ts <= {until:DateTime64(3)}
+  AND <chosen l>
 GROUP BY system, subsystem, path, from_mb_s
 ORDER BY system, subsystem, path, from_mb_s
 LIMIT 200

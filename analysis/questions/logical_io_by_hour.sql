@@ -10,8 +10,7 @@ SELECT
   round(sum(m.other) / nullIf(sumIf(m.interval_s, m.other IS NOT NULL), 0), 1) AS others_per_s
 FROM counterflow.io_mix AS m FINAL
 WHERE m.grouping = 'partition'
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, m.system))
-  AND m.ts > {since:DateTime64(3)} AND m.ts <= {until:DateTime64(3)}
+  AND <chosen m>
 GROUP BY system, hour
 ORDER BY system, hour
 LIMIT 500

@@ -8,8 +8,7 @@ SELECT
   round(sum(f.memory_mb * f.interval_s) / nullIf(sumIf(f.interval_s, f.memory_mb IS NOT NULL), 0), 1) AS memory_mb_avg_when_present
 FROM counterflow.footprint AS f
 WHERE f.memory_mb IS NOT NULL
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, f.system))
-  AND f.ts > {since:DateTime64(3)} AND f.ts <= {until:DateTime64(3)}
+  AND <chosen f>
 GROUP BY system, command
 ORDER BY memory_mb_max DESC, system, command
 LIMIT 20

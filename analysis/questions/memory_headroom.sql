@@ -10,8 +10,7 @@ SELECT
   round(min(p.free_mb + p.cached_mb)) AS free_and_cached_mb_min,
   round(max(p.paging_space_mb - p.paging_space_free_mb)) AS paging_space_used_mb_max
 FROM counterflow.pool AS p FINAL
-WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, p.system))
-  AND p.ts > {since:DateTime64(3)} AND p.ts <= {until:DateTime64(3)}
+WHERE <chosen p>
 GROUP BY system, pool
 ORDER BY system, pool
 LIMIT 100

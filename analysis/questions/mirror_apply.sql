@@ -16,8 +16,7 @@ FROM (
   FROM (SELECT * FROM counterflow.job_cpu WHERE grouping = 'job' AND name = 'QDBMSRVR') AS c
   LEFT JOIN (SELECT * FROM counterflow.io_mix FINAL WHERE grouping = 'job' AND name = 'QDBMSRVR') AS m
     ON c.system = m.system AND c.ts = m.ts
-  WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, c.system)) AND c.ts > {since:DateTime64(3)}
-    AND c.ts <= {until:DateTime64(3)}
+  WHERE <chosen c>
 )
 GROUP BY system
 ORDER BY cpu_s DESC, system

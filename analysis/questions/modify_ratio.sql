@@ -10,8 +10,7 @@ SELECT
   if(countIf(m.modify_basis != 'changes') = 0, 'changes', 'with_commits') AS modify_basis
 FROM counterflow.io_mix AS m FINAL
 WHERE m.grouping = 'job'
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, m.system))
-  AND m.ts > {since:DateTime64(3)} AND m.ts <= {until:DateTime64(3)}
+  AND <chosen m>
 GROUP BY system, job
 HAVING logical_io_total > 0
 ORDER BY modify_pct_avg DESC, modifying_total DESC, system, job

@@ -19,8 +19,7 @@ SELECT
   sum(r.queue_full_errors) AS queue_full_errors_total
 FROM counterflow.replication AS r FINAL
 WHERE (r.mq_messages IS NOT NULL OR r.mq_put_ms IS NOT NULL OR r.mq_commit_ms IS NOT NULL)
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, r.system))
-  AND r.ts > {since:DateTime64(3)} AND r.ts <= {until:DateTime64(3)}
+  AND <chosen r>
 GROUP BY system, component, queue
 ORDER BY system, component, queue
 LIMIT 40

@@ -9,8 +9,7 @@ SELECT
 FROM (
   SELECT system, ts, name, max(interval_s) AS interval_s, sum(page_faults) AS page_faults
   FROM counterflow.job_by(grouping = 'job')
-  WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-    AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+  WHERE <chosen>
   GROUP BY system, ts, name
 ) AS g
 GROUP BY system, job

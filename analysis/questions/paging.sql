@@ -10,8 +10,7 @@ SELECT
   round(sum(p.major_faults) / nullIf(sumIf(p.interval_s, p.major_faults IS NOT NULL), 0), 2) AS major_faults_per_s
 FROM counterflow.pool AS p FINAL
 WHERE (p.paging_space_pages_in IS NOT NULL OR p.paging_space_pages_out IS NOT NULL OR p.major_faults IS NOT NULL)
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, p.system))
-  AND p.ts > {since:DateTime64(3)} AND p.ts <= {until:DateTime64(3)}
+  AND <chosen p>
 GROUP BY system, pool
 ORDER BY pages_out_per_s DESC NULLS LAST, system, pool
 LIMIT 50

@@ -10,8 +10,7 @@ SELECT
   round(100 * (synchronous_reads + synchronous_writes)
     / nullIf(synchronous_reads + synchronous_writes + asynchronous_reads + asynchronous_writes, 0), 1) AS synchronous_pct
 FROM counterflow.job_by(grouping = 'job') AS g
-WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, g.system))
-  AND g.ts > {since:DateTime64(3)} AND g.ts <= {until:DateTime64(3)}
+WHERE <chosen g>
 GROUP BY system, job
 HAVING synchronous_reads + synchronous_writes > 0
 ORDER BY synchronous_reads + synchronous_writes DESC, system, job

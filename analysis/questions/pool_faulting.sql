@@ -17,8 +17,7 @@ SELECT
   sum(p.active_to_ineligible) AS became_ineligible
 FROM (
   SELECT * FROM counterflow.pool_faulting
-  WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system)) AND ts > {since:DateTime64(3)}
-    AND ts <= {until:DateTime64(3)}
+  WHERE <chosen>
 ) AS p
 GROUP BY system, pool
 ORDER BY greatest(coalesce(interactive_fault_pct, 0), coalesce(batch_fault_to_work_pct, 0)) DESC, system, pool

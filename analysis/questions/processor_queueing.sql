@@ -13,8 +13,7 @@ FROM (
     sumIf(p.seconds, p.wait_group = 'cpu_queueing') AS queued_s
   FROM counterflow.wait_profile AS p
   WHERE p.grouping = 'system'
-    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, p.system))
-    AND p.ts > {since:DateTime64(3)} AND p.ts <= {until:DateTime64(3)}
+    AND <chosen p>
   GROUP BY system, ts
 )
 GROUP BY system

@@ -9,8 +9,7 @@ SELECT
   round(sum(l.processors * l.interval_s) / nullIf(sumIf(l.interval_s, l.processors IS NOT NULL), 0), 2) AS processors_avg,
   round(max(l.processors), 2) AS processors_max
 FROM counterflow.processor_load AS l
-WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, l.system))
-  AND l.ts > {since:DateTime64(3)} AND l.ts <= {until:DateTime64(3)}
+WHERE <chosen l>
 GROUP BY system, engine_type, hour
 ORDER BY system, engine_type, hour
 LIMIT 500

@@ -17,13 +17,11 @@ LEFT JOIN (
     arrayMap(one -> round(one.1, 2), top) AS cores
   FROM counterflow.footprint
   WHERE cpu_cores IS NOT NULL
-    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-    AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+    AND <chosen>
   GROUP BY system, ts
 ) AS f ON f.system = l.system AND f.ts = l.ts
 WHERE l.busy_pct IS NOT NULL
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, l.system))
-  AND l.ts > {since:DateTime64(3)} AND l.ts <= {until:DateTime64(3)}
+  AND <chosen l>
 ORDER BY l.busy_pct DESC, system, interval_end, engine_type
 LIMIT 10 BY system, engine_type
 LIMIT 200

@@ -9,8 +9,7 @@ SELECT
   min(p.ts) AS first_ts,
   max(p.ts) AS last_ts
 FROM counterflow.provisional AS p
-WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, p.system))
-  AND p.ts > {since:DateTime64(3)} AND p.ts <= {until:DateTime64(3)}
+WHERE <chosen p>
 GROUP BY dataset, system
 ORDER BY rows_lacking DESC, dataset, system
 LIMIT 100

@@ -12,8 +12,7 @@ SELECT
   round(max(r.end_to_end_ms) / 1000, 2) AS end_to_end_s_max
 FROM counterflow.replication_lag AS r
 WHERE r.component = 'apply'
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, r.system))
-  AND r.ts > {since:DateTime64(3)} AND r.ts <= {until:DateTime64(3)}
+  AND <chosen r>
 GROUP BY system, program_schema, queue, hour
 ORDER BY system, program_schema, queue, hour
 LIMIT 500

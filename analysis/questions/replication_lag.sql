@@ -16,8 +16,7 @@ SELECT
   max(queue_depth) AS queue_depth_max,
   countIf(idle) AS idle_intervals
 FROM counterflow.replication_lag
-WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+WHERE <chosen>
 GROUP BY system, component, program_schema, queue
 ORDER BY system, component, program_schema, queue
 LIMIT 40

@@ -11,8 +11,7 @@ SELECT
   round(max(r.queue_full_pct), 1) AS queue_full_pct_max
 FROM counterflow.replication_lag AS r
 WHERE (r.queue_depth IS NOT NULL OR r.queue_full_pct IS NOT NULL)
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, r.system))
-  AND r.ts > {since:DateTime64(3)} AND r.ts <= {until:DateTime64(3)}
+  AND <chosen r>
 GROUP BY system, component, program_schema, queue
 ORDER BY queue_depth_max DESC NULLS LAST, system, component, program_schema, queue
 LIMIT 40

@@ -13,8 +13,7 @@ SELECT
   sum(r.transactions_spilled) AS transactions_spilled_total,
   sum(r.queue_full_errors) AS queue_full_errors_total
 FROM counterflow.replication AS r FINAL
-WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, r.system))
-  AND r.ts > {since:DateTime64(3)} AND r.ts <= {until:DateTime64(3)}
+WHERE <chosen r>
 GROUP BY system, component, program_schema, queue
 ORDER BY system, component, program_schema, queue
 LIMIT 40

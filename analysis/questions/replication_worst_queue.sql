@@ -17,8 +17,7 @@ SELECT
   round(worst.6, 1) AS transactions_per_s_then
 FROM counterflow.replication_lag AS r
 WHERE r.component = 'apply' AND r.end_to_end_ms IS NOT NULL
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, r.system))
-  AND r.ts > {since:DateTime64(3)} AND r.ts <= {until:DateTime64(3)}
+  AND <chosen r>
 GROUP BY system, program_schema, queue
 ORDER BY end_to_end_s_max DESC, system, program_schema, queue
 LIMIT 20

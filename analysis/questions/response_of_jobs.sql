@@ -9,8 +9,7 @@ SELECT
 FROM (
   SELECT system, ts, name, sum(transactions) AS transactions, sum(response_s) AS response_s
   FROM counterflow.job_by(grouping = 'job')
-  WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-    AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+  WHERE <chosen>
   GROUP BY system, ts, name
 ) AS g
 GROUP BY system, job

@@ -14,8 +14,7 @@ SELECT
   argMax(l.ts, greatest(l.out_capacity_pct, l.in_capacity_pct)) AS fullest_at
 FROM counterflow.link_load AS l FINAL
 WHERE l.capacity_pct IS NOT NULL
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, l.system))
-  AND l.ts > {since:DateTime64(3)} AND l.ts <= {until:DateTime64(3)}
+  AND <chosen l>
 GROUP BY system, link_type, link
 ORDER BY headroom_pct, system, link_type, link
 LIMIT 50

@@ -11,8 +11,7 @@ FROM (
   SELECT c.system AS system, c.item AS item, c.name AS name, argMax(c.value, c.ts) AS value_now
   FROM counterflow.config AS c FINAL
   WHERE c.section = 'run'
-    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, c.system))
-    AND c.ts > {since:DateTime64(3)} AND c.ts <= {until:DateTime64(3)}
+    AND <chosen c>
   GROUP BY system, item, name
 )
 GROUP BY run_name, system

@@ -16,8 +16,7 @@ FROM (
     round(sum(l.transfers_per_s), 1) AS transfers_per_s
   FROM counterflow.disk_load AS l
   WHERE leaf AND response_ms > <disk_response_ms.watch>
-    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-    AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+    AND <chosen>
   GROUP BY system, ts
 ) AS d
 LEFT JOIN (
@@ -26,8 +25,7 @@ LEFT JOIN (
     arrayMap(one -> one.2, arraySlice(arrayReverseSort(groupArray((cpu_cores, command))), 1, 3)) AS commands
   FROM counterflow.footprint
   WHERE cpu_cores IS NOT NULL
-    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-    AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+    AND <chosen>
   GROUP BY system, ts
 ) AS f ON f.system = d.system AND f.ts = d.ts
 ORDER BY worst_response_ms DESC, system, interval_end

@@ -8,8 +8,7 @@ SELECT
   round(100 * sum(c.sql_cpu_ms) / nullIf(sumIf(c.cpu_ms, c.sql_cpu_ms IS NOT NULL), 0), 1) AS sql_pct
 FROM counterflow.job_cpu AS c
 WHERE c.grouping = 'job'
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, c.system))
-  AND c.ts > {since:DateTime64(3)} AND c.ts <= {until:DateTime64(3)}
+  AND <chosen c>
 GROUP BY system, job
 HAVING sql_cpu_s IS NOT NULL
 ORDER BY sql_cpu_s DESC, system, job

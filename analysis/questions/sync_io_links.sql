@@ -10,8 +10,7 @@ WITH reports AS (
     anyIf(toNullable(c.value), c.counter = 'PCIETWRC') AS writes
   FROM counterflow.counter AS c FINAL
   WHERE c.section IN ('PCIE', 'PCIE_CPC')
-    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, c.system))
-    AND c.ts > {since:DateTime64(3)} AND c.ts <= {until:DateTime64(3)}
+    AND <chosen c>
   GROUP BY system, section, instance, ts
 )
 SELECT

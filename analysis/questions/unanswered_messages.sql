@@ -3,8 +3,7 @@
 WITH newest AS (
   SELECT system, max(ts) FROM counterflow.counter
   WHERE section = 'MESSAGE_QUEUE_INFO' AND counter = 'AGE'
-    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-    AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+    AND <chosen>
   GROUP BY system
 )
 SELECT

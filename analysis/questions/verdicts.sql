@@ -12,8 +12,7 @@ SELECT
   countIf(stale) AS intervals_stale,
   argMax(reason, v.ts) AS why
 FROM counterflow.verdict AS v FINAL
-WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-  AND v.ts > {since:DateTime64(3)} AND v.ts <= {until:DateTime64(3)}
+WHERE <chosen v>
 GROUP BY rule, system, entity_type, entity
 ORDER BY state_now = 'OK', system, entity_type, entity
 LIMIT 50

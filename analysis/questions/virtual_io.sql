@@ -16,8 +16,7 @@ FROM (
     sum(v.iscsi_software_target_cpw) AS software_cpw,
     countIf(v.virtual_scsi_processors IS NULL) AS unknown
   FROM counterflow.virtual_io AS v
-  WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, v.system)) AND v.ts > {since:DateTime64(3)}
-    AND v.ts <= {until:DateTime64(3)}
+  WHERE <chosen v>
   GROUP BY system, ts
 )
 GROUP BY system

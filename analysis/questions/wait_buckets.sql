@@ -10,8 +10,7 @@ SELECT
   round(sumIf(w.wait_ms, w.waits IS NOT NULL) / nullIf(sumIf(w.waits, w.wait_ms IS NOT NULL), 0), 3) AS ms_per_wait
 FROM counterflow.wait AS w FINAL
 WHERE w.task = '*'
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, w.system))
-  AND w.ts > {since:DateTime64(3)} AND w.ts <= {until:DateTime64(3)}
+  AND <chosen w>
 GROUP BY system, bucket
 ORDER BY system, time_s DESC, bucket
 LIMIT 32 BY system

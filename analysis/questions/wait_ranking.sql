@@ -13,8 +13,7 @@ SELECT
   round(sumIf(seconds, wait_group = 'ineligible'), 1) AS ineligible_s,
   round(sumIf(seconds, wait_group = 'other'), 1) AS other_s
 FROM counterflow.wait_profile
-WHERE grouping = 'job' AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-  AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+WHERE grouping = 'job' AND <chosen>
 GROUP BY system, name
 ORDER BY held_up_s DESC, system, job
 LIMIT 20

@@ -4,8 +4,7 @@ WITH busiest AS (
   SELECT system, name
   FROM counterflow.wait_profile
   WHERE grouping = 'job' AND wait_group != 'other'
-    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-    AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+    AND <chosen>
   GROUP BY system, name
   ORDER BY sum(seconds) DESC, system, name
   LIMIT 10
@@ -19,8 +18,7 @@ SELECT
   sum(p.waits) AS waits_total
 FROM counterflow.wait_profile AS p
 WHERE p.grouping = 'job' AND (p.system, p.name) IN busiest
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, p.system))
-  AND p.ts > {since:DateTime64(3)} AND p.ts <= {until:DateTime64(3)}
+  AND <chosen p>
 GROUP BY system, job, wait_group
 HAVING time_s > 0
 ORDER BY system, job, time_s DESC, wait_group

@@ -9,8 +9,7 @@ SELECT
   round(sum(a.interval_s) / 60, 1) AS minutes,
   max(a.ts) AS last_seen
 FROM counterflow.account_cpu AS a FINAL
-WHERE (empty({systems:Array(String)}) OR has({systems:Array(String)}, a.system))
-  AND a.ts > {since:DateTime64(3)} AND a.ts <= {until:DateTime64(3)}
+WHERE <chosen a>
 GROUP BY system, workload, basis, missing_input
 ORDER BY system, workload, basis DESC, intervals DESC
 LIMIT 100

@@ -14,8 +14,7 @@ SELECT
   max(w.failed) AS failed_total
 FROM counterflow.workload AS w FINAL
 WHERE coalesce(w.final, false) = false
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, w.system))
-  AND w.ts > {since:DateTime64(3)} AND w.ts <= {until:DateTime64(3)}
+  AND <chosen w>
 GROUP BY system, workload, run_id, operation
 ORDER BY system, workload, run_id, operation
 LIMIT 100

@@ -12,8 +12,7 @@ FROM (
   SELECT system, service_class, job.gcp_ms AS gcp_ms, job.ziip_ms AS ziip_ms, job.ziip_on_cp_ms AS ziip_on_cp_ms
   FROM counterflow.job AS job FINAL
   WHERE job.service_class IS NOT NULL
-    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, job.system))
-    AND job.ts > {since:DateTime64(3)} AND job.ts <= {until:DateTime64(3)}
+    AND <chosen job>
 )
 GROUP BY system, service_class
 ORDER BY ziip_on_cp_s DESC NULLS LAST, system, service_class
