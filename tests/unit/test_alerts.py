@@ -60,7 +60,7 @@ def test_each_alert_is_seen_to_fire_and_to_stay_silent() -> None:
     checks = [
         check
         for path in TESTS
-        for test in yaml.safe_load(path.read_text())["tests"]
+        for test in yaml.safe_load(path.read_text())
         for check in test["alert_rule_test"]
     ]
     for alert in OF_METRICS:
