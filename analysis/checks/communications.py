@@ -57,7 +57,6 @@ Traffic = Annotated[dict[str, NonNegative], AfterValidator(_known)]
 
 
 @check(
-    "system",
     bound="at most",
     unit="% of a CPU",
     source=f"{CAPABILITIES} 2.5, tables 2.6 and 2.8",
@@ -83,7 +82,6 @@ def transactions_per_s(cpu_pct: float, capacity: float) -> float:
 
 
 @check(
-    "system",
     bound="at most",
     unit="connections/s",
     source=f"{CAPABILITIES} 2.6",
@@ -96,7 +94,6 @@ def new_connections(new_connections_per_s: NonNegative, tcp_close_timeout_s: Pos
 
 
 @check(
-    "system",
     bound="at least",
     unit="bytes",
     source=f"{CAPABILITIES} 2.6",
@@ -108,7 +105,6 @@ def virtual_ethernet_frames(virtual_ethernet_mtu: NonNegative) -> CheckFigure:
 
 
 @check(
-    "system",
     bound="at most",
     unit="handshakes/s",
     source=f"{CAPABILITIES} 3.5; rates of the 4764 from 3.4",

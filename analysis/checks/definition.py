@@ -68,9 +68,9 @@ class CheckOutcome(NamedTuple):
 
 
 def check(
-    subject: Subject,
+    subject: Subject = "system",
     *,
-    bound: Bound,
+    bound: Bound = "is",
     source: str,
     advice: str,
     unit: str = "",

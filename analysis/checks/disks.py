@@ -34,8 +34,6 @@ def disk_response(response_max_ms: NonNegative, disk_response_goal_ms: NonNegati
 
 
 @check(
-    "system",
-    bound="is",
     source=f"{CAPABILITIES} 6.2.2 (7)",
     advice="Keep the receivers in a separate ASP, on separate physical devices.",
 )

@@ -12,7 +12,6 @@ CPW_PER_1000_OPS = {"hardware": 230, "software": 275}
 
 
 @check(
-    "system",
     bound="at least",
     unit="MB",
     only={"iscsi": True},
@@ -25,7 +24,6 @@ def iscsi_pool_size(iscsi_pool_mb: NonNegative) -> CheckFigure:
 
 
 @check(
-    "system",
     bound="at least",
     unit="MB",
     only={"iscsi": True},
@@ -38,7 +36,6 @@ def iscsi_memory(iscsi_added_mb: NonNegative, iscsi_targets: NonNegative, iscsi_
 
 
 @check(
-    "system",
     bound="at most",
     unit="CPW",
     only={"iscsi": True},
@@ -55,8 +52,6 @@ def iscsi_cpu(
 
 
 @check(
-    "system",
-    bound="is",
     only={"iscsi": True, "iscsi_target": "software"},
     source=f"{CAPABILITIES} 17.6 (note 5)",
     advice="Switch the digests off and use jumbo frames; otherwise an operation may cost much more CPU.",

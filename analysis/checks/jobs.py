@@ -9,7 +9,6 @@ FULL_PCT = 80.0
 
 
 @check(
-    "system",
     bound="at most",
     unit="%",
     source=f"{CAPABILITIES} 8.11 prints no number; the limit is our own",

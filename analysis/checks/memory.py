@@ -124,8 +124,6 @@ def expert_cache(cpu_busy_pct: NonNegative) -> CheckFigure:
 
 
 @check(
-    "system",
-    bound="is",
     source=f"{CAPABILITIES} 19.4",
     advice="CHGSYSVAL QPFRADJ('2') suits most; 3 does not adjust at IPL, 0 never adjusts the pools.",
 )
@@ -136,7 +134,6 @@ def pool_adjustment(performance_adjustment: Literal[0, 1, 2, 3]) -> CheckFigure:
 
 @check(
     "pool",
-    bound="is",
     only={"holds_objects": True},
     source=f"{CAPABILITIES} 19.5, of SETOBJACC in 10.3; {MIRROR} 7.6.2",
     advice="Bring the objects into a private pool: no job runs in theirs, so QPFRADJ takes memory from a shared one.",

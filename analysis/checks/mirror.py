@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal
 
 from counterflow.analysis.checks import MIRROR
 from counterflow.analysis.checks.definition import CheckFigure, NonNegative, Text, check
 
-_MIRRORED = {"mirrored": True}
+check_of_node = partial(check, only={"mirrored": True})
+"""A check of a node of Db2 Mirror."""
 _PRESTART = (
     "CHGPJE SBSD(QUSRWRK) PGM(QDBMSRVR) STRJOBS(*YES) INLJOBS(50) THRESHOLD(20) ADLJOBS(40) "
     "MAXJOBS(*NOMAX) MAXUSE(*NOMAX)"
@@ -16,34 +18,32 @@ MANY_CHANGES_PCT = 50
 """Share of row operations from which changes are many; the document prints none."""
 
 
-@check("system", bound="at least", unit="jobs", only=_MIRRORED, source=f"{MIRROR} 4.2", advice=_PRESTART)
+@check_of_node(bound="at least", unit="jobs", source=f"{MIRROR} 4.2", advice=_PRESTART)
 def qdbmsrvr_inljobs(qdbmsrvr_inljobs: NonNegative) -> CheckFigure:
     """QDBMSRVR prestart jobs begin with INLJOBS(50)."""
     return CheckFigure(qdbmsrvr_inljobs, 50.0)
 
 
-@check("system", bound="at least", unit="jobs", only=_MIRRORED, source=f"{MIRROR} 4.2", advice=_PRESTART)
+@check_of_node(bound="at least", unit="jobs", source=f"{MIRROR} 4.2", advice=_PRESTART)
 def qdbmsrvr_threshold(qdbmsrvr_threshold: NonNegative) -> CheckFigure:
     """QDBMSRVR prestart jobs are replenished at THRESHOLD(20)."""
     return CheckFigure(qdbmsrvr_threshold, 20.0)
 
 
-@check("system", bound="at least", unit="jobs", only=_MIRRORED, source=f"{MIRROR} 4.2", advice=_PRESTART)
+@check_of_node(bound="at least", unit="jobs", source=f"{MIRROR} 4.2", advice=_PRESTART)
 def qdbmsrvr_adljobs(qdbmsrvr_adljobs: NonNegative) -> CheckFigure:
     """QDBMSRVR prestart jobs are replenished by ADLJOBS(40)."""
     return CheckFigure(qdbmsrvr_adljobs, 40.0)
 
 
-@check("system", bound="is", only=_MIRRORED, source=f"{MIRROR} 4.2", advice=_PRESTART)
+@check_of_node(source=f"{MIRROR} 4.2", advice=_PRESTART)
 def qdbmsrvr_maxuse(qdbmsrvr_maxuse: Text) -> CheckFigure:
     """QDBMSRVR prestart jobs are used without limit: MAXUSE(*NOMAX)."""
     return CheckFigure(qdbmsrvr_maxuse, "*NOMAX")
 
 
 @check(
-    "system",
-    bound="is",
-    only={**_MIRRORED, "runs_applications": True},
+    only={"mirrored": True, "runs_applications": True},
     source=f"{MIRROR} 7.3.6",
     advice="Let QDBMSRVR share the pool of the application and give that pool the memory: 4.3 ms against 5.6 ms "
     "(584 GB), 5.2 against 7.2 ms (487 GB) in case study 3. On a node that only receives, a pool apart isolates it "
@@ -55,7 +55,6 @@ def qdbmsrvr_pool(qdbmsrvr_pools: Text, application_pool: Text) -> CheckFigure:
 
 
 @check(
-    "system",
     bound="at most",
     unit="opens/s",
     source=f"{MIRROR} 6.2 prints no number; the limit is the site's own",
@@ -66,11 +65,9 @@ def full_opens(full_opens_per_s: NonNegative, full_opens_goal_per_s: NonNegative
     return CheckFigure(full_opens_per_s, full_opens_goal_per_s, "busiest interval")
 
 
-@check(
-    "system",
+@check_of_node(
     bound="at most",
     unit="links",
-    only=_MIRRORED,
     source=f"{MIRROR} 5.4.2",
     advice="Give the group MIRROR_RESYNC a link that MIRROR_DATABASE does not use.",
 )
@@ -79,10 +76,7 @@ def resync_link(resync_links_shared: NonNegative) -> CheckFigure:
     return CheckFigure(resync_links_shared, 0.0, "links of MIRROR_RESYNC that MIRROR_DATABASE also uses")
 
 
-@check(
-    "system",
-    bound="is",
-    only=_MIRRORED,
+@check_of_node(
     source=f"{MIRROR} 4.3",
     advice="Omit the open and close entries (OMTJRNE(*OPNCLO)): both nodes journal every transaction.",
 )
@@ -95,10 +89,7 @@ def journal_open_close(
     return CheckFigure(not journals_open_close, True, _of_journaled(files_with_open_close, journaled_files))
 
 
-@check(
-    "system",
-    bound="is",
-    only=_MIRRORED,
+@check_of_node(
     source=f"{MIRROR} 4.3",
     advice="Omit the before images (IMAGES(*AFTER)): both nodes journal every transaction.",
 )
@@ -111,10 +102,7 @@ def journal_before_images(
     return CheckFigure(not journals_before_images, True, _of_journaled(files_with_before_images, journaled_files))
 
 
-@check(
-    "system",
-    bound="is",
-    only=_MIRRORED,
+@check_of_node(
     source=f"{MIRROR} 7.6.4",
     advice="CHGJRN JRNCACHE(*YES), where losing the newest entries in a failure is acceptable: with it and other good "
     "practice a night that took 62 % longer took 25 % longer. See `counterflow whatif mirror`.",
@@ -125,11 +113,9 @@ def journal_cache(journal_cache: bool, modify_pct: NonNegative) -> CheckFigure:
     return CheckFigure(journal_cache or modify_pct < MANY_CHANGES_PCT, True, note)
 
 
-@check(
-    "system",
+@check_of_node(
     bound="at most",
     unit="km",
-    only=_MIRRORED,
     source=f"{MIRROR} 3.4",
     advice="10 km is the longest line; each km adds 10 µs a round trip: see `counterflow whatif mirror --km`.",
 )
@@ -138,10 +124,7 @@ def mirror_distance(mirror_distance_km: NonNegative) -> CheckFigure:
     return CheckFigure(mirror_distance_km, 10.0)
 
 
-@check(
-    "system",
-    bound="is",
-    only=_MIRRORED,
+@check_of_node(
     source=f"{MIRROR} 3.2",
     advice="Give the partition dedicated processors.",
 )
@@ -150,10 +133,7 @@ def mirror_processors(dedicated_processors: bool) -> CheckFigure:
     return CheckFigure(dedicated_processors, True)
 
 
-@check(
-    "system",
-    bound="is",
-    only=_MIRRORED,
+@check_of_node(
     source=f"{MIRROR} 3.3, 7.1",
     advice="Put mirrored data on flash: response went from 4 to 11 ms there, from 12 to 452 ms on hard disks.",
 )

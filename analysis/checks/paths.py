@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from counterflow.analysis.checks import CAPABILITIES
 from counterflow.analysis.checks.definition import CheckFigure, NonNegative, Text, check
 
 # A unit with one path cannot be told from an internal disk: the rules are about units that have several.
-_MULTIPATH = {"multipath": True}
-_SOURCE = f"{CAPABILITIES} 5.2"
+check_of_paths = partial(check, "asp", only={"multipath": True}, source=f"{CAPABILITIES} 5.2")
 
 
-@check(
-    "asp",
+@check_of_paths(
     bound="at least",
     unit="paths",
-    only=_MULTIPATH,
-    source=_SOURCE,
     advice="Map the LUN to more ports; multipath needs two adapters or more.",
 )
 def lun_paths(fewest_paths: NonNegative, fewest_paths_unit: Text) -> CheckFigure:
@@ -23,12 +21,9 @@ def lun_paths(fewest_paths: NonNegative, fewest_paths_unit: Text) -> CheckFigure
     return CheckFigure(fewest_paths, 4.0, f"unit {fewest_paths_unit}")
 
 
-@check(
-    "asp",
+@check_of_paths(
     bound="at least",
     unit="paths",
-    only=_MULTIPATH,
-    source=_SOURCE,
     advice="Attach the host group through more Fibre Channel ports.",
 )
 def fc_paths(fc_paths: NonNegative) -> CheckFigure:
@@ -36,12 +31,9 @@ def fc_paths(fc_paths: NonNegative) -> CheckFigure:
     return CheckFigure(fc_paths, 6.0, "measured on a DS5300 attached to IBM i itself")
 
 
-@check(
-    "asp",
+@check_of_paths(
     bound="at most",
     unit="units",
-    only=_MULTIPATH,
-    source=_SOURCE,
     advice="Give each unit as many active paths as passive ones: STRSST, Display Disk Path Status.",
 )
 def path_balance(uneven_units: NonNegative) -> CheckFigure:

@@ -10,7 +10,6 @@ from counterflow.schemas.thresholds import thresholds
 
 
 @check(
-    "system",
     bound="at most",
     unit="%",
     only={"partitioned": True},
@@ -23,8 +22,6 @@ def partition_peak(cpu_busy_max_pct: NonNegative) -> CheckFigure:
 
 
 @check(
-    "system",
-    bound="is",
     source=f"{CAPABILITIES} 14.7",
     advice="CHGSYSVAL QPRCMLTTSK('1') for work of many threads, Java above all; it holds from the next IPL.",
 )

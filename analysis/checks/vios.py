@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 from pydantic import Field
@@ -9,7 +10,8 @@ from pydantic import Field
 from counterflow.analysis.checks import CAPABILITIES
 from counterflow.analysis.checks.definition import CheckFigure, NonNegative, Positive, check
 
-_THROUGH_VIOS = {"vios": True}
+check_of_vios = partial(check, only={"vios": True})
+"""A check where disks are attached through a Virtual I/O Server."""
 
 Size = Annotated[float, Field(ge=0, le=256)]
 """KB per operation, 0 where there is none; the table ends at 256."""
@@ -20,11 +22,9 @@ ALIKE_PCT = 90
 """Disks of one size may differ a little: formatting and protection take their share."""
 
 
-@check(
-    "system",
+@check_of_vios(
     bound="at least",
     unit="processors",
-    only=_THROUGH_VIOS,
     source=f"{CAPABILITIES} 6.2.2 (11)",
     advice="Give the VIOS more processors; the ratio varies with the application.",
 )
@@ -33,10 +33,7 @@ def vios_processors(vios_processors: NonNegative, processors: NonNegative) -> Ch
     return CheckFigure(vios_processors, processors / 3, f"{processors:g} processors of IBM i")
 
 
-@check(
-    "system",
-    bound="is",
-    only=_THROUGH_VIOS,
+@check_of_vios(
     source=f"{CAPABILITIES} 6.2.3 (4)",
     advice="Try dedicated processors for the VIOS and compare.",
 )
@@ -45,11 +42,9 @@ def vios_dedicated(vios_dedicated_processors: bool, processors: NonNegative) -> 
     return CheckFigure(vios_dedicated_processors or processors < 3, True, f"{processors:g} processors of IBM i")
 
 
-@check(
-    "system",
+@check_of_vios(
     bound="at least",
     unit="MB",
-    only=_THROUGH_VIOS,
     source=f"{CAPABILITIES} 6.2.3 (5)",
     advice="Give the VIOS 1 to 2 GB, more with substantial virtual LAN.",
 )
@@ -58,11 +53,10 @@ def vios_memory(vios_memory_mb: NonNegative) -> CheckFigure:
     return CheckFigure(vios_memory_mb, 1024.0, "1 to 2 GB suffice unless there is substantial virtual LAN")
 
 
-@check(
+@check_of_vios(
     "asp",
     bound="at least",
     unit="disks",
-    only=_THROUGH_VIOS,
     source=f"{CAPABILITIES} 6.2.2 (8)",
     advice="Create more and smaller virtual disks of equal size, not more than there are physical ones.",
 )
@@ -71,11 +65,10 @@ def virtual_disks(disks: NonNegative) -> CheckFigure:
     return CheckFigure(disks, 6.0)
 
 
-@check(
+@check_of_vios(
     "asp",
     bound="at least",
     unit="%",
-    only=_THROUGH_VIOS,
     source=f"{CAPABILITIES} 6.2.2 (8, 9)",
     advice="Make the virtual disks of the pool of one size: a larger one gets more data, and more operations.",
 )
@@ -85,10 +78,8 @@ def virtual_disk_sizes(smallest_disk_mb: NonNegative, largest_disk_mb: Positive)
     return CheckFigure(100 * smallest_disk_mb / largest_disk_mb, float(ALIKE_PCT), note)
 
 
-@check(
+@check_of_vios(
     "asp",
-    bound="is",
-    only=_THROUGH_VIOS,
     source=f"{CAPABILITIES} 6.2.2 (9)",
     advice="Configure an even number of virtual disks, balanced over adapters, buses and RAID sets.",
 )
@@ -97,11 +88,9 @@ def virtual_disk_symmetry(disks: NonNegative) -> CheckFigure:
     return CheckFigure(disks % 2 == 0, True, f"{disks:g} disks")
 
 
-@check(
-    "system",
+@check_of_vios(
     bound="at most",
     unit="disks",
-    only=_THROUGH_VIOS,
     source=f"{CAPABILITIES} 6.2.3 (3)",
     advice="Configure another virtual SCSI adapter.",
 )
@@ -110,11 +99,9 @@ def virtual_disks_per_adapter(vios_disks_per_adapter: NonNegative) -> CheckFigur
     return CheckFigure(vios_disks_per_adapter, 16.0)
 
 
-@check(
-    "system",
+@check_of_vios(
     bound="at least",
     unit="commands",
-    only=_THROUGH_VIOS,
     source=f"{CAPABILITIES} 6.2.3 (6)",
     advice="chdev -dev hdiskN -attr queue_depth=32 on the VIOS; then try other values.",
 )
@@ -123,11 +110,9 @@ def queue_depth(vios_queue_depth: NonNegative) -> CheckFigure:
     return CheckFigure(vios_queue_depth, 32.0, "a starting point")
 
 
-@check(
-    "system",
+@check_of_vios(
     bound="at least",
     unit="commands",
-    only=_THROUGH_VIOS,
     source=f"{CAPABILITIES} 6.2.3 (6)",
     advice="chdev -dev fcsN -attr num_cmd_elems=512 on the VIOS, if the adapter allows it.",
 )
@@ -136,10 +121,7 @@ def adapter_queue(vios_num_cmd_elems: NonNegative) -> CheckFigure:
     return CheckFigure(vios_num_cmd_elems, 512.0)
 
 
-@check(
-    "system",
-    bound="is",
-    only=_THROUGH_VIOS,
+@check_of_vios(
     source=f"{CAPABILITIES} 6.2.2 (10)",
     advice="Give each partition its own physical disks; partitions that share an arm compete for it invisibly.",
 )
@@ -148,11 +130,9 @@ def own_physical_disks(shares_physical_disks: bool) -> CheckFigure:
     return CheckFigure(not shares_physical_disks, True)
 
 
-@check(
-    "system",
+@check_of_vios(
     bound="at most",
     unit="processors",
-    only=_THROUGH_VIOS,
     source=f"{CAPABILITIES} 6.6.1",
     advice="Give the VIOS more processors; the figure is of a 2.2 GHz POWER5, so scale it.",
 )
@@ -172,7 +152,6 @@ def virtual_scsi_cpu(
 
 
 @check(
-    "system",
     bound="at most",
     unit="disks a description",
     only={"hosts_disks": True},

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal
 
 from counterflow.analysis.checks import CAPABILITIES
 from counterflow.analysis.checks.definition import CheckFigure, NonNegative, check
 
-_SERVES = {"http_server": True}
+check_of_server = partial(check, only={"http_server": True})
+"""A check where an HTTP server runs."""
 
 
 @check(
@@ -22,11 +24,9 @@ def iop_utilization(iop_busy_pct: NonNegative) -> CheckFigure:
     return CheckFigure(iop_busy_pct, 60.0)
 
 
-@check(
-    "system",
+@check_of_server(
     bound="at most",
     unit="threads",
-    only=_SERVES,
     source=f"{CAPABILITIES} 15.1 (10a)",
     advice="Start from CPW / 20; far too many threads only cause overhead.",
 )
@@ -35,10 +35,7 @@ def http_threads(http_max_threads: NonNegative, http_cpw: NonNegative) -> CheckF
     return CheckFigure(http_max_threads, http_cpw / 20, "a starting point")
 
 
-@check(
-    "system",
-    bound="is",
-    only=_SERVES,
+@check_of_server(
     source=f"{CAPABILITIES} 15.1 (5, 6)",
     advice="Switch KeepAlive on: without it secure transactions take 7 times the CPU or more.",
 )
@@ -47,10 +44,7 @@ def http_keep_alive(http_keep_alive: bool) -> CheckFigure:
     return CheckFigure(http_keep_alive, True)
 
 
-@check(
-    "system",
-    bound="is",
-    only=_SERVES,
+@check_of_server(
     source=f"{CAPABILITIES} 15.1 (7, 10e)",
     advice="Disable unused logs: they take 5 to 10 % of CPU.",
 )
@@ -59,10 +53,7 @@ def http_logging(http_access_log: bool) -> CheckFigure:
     return CheckFigure(not http_access_log, True)
 
 
-@check(
-    "system",
-    bound="is",
-    only=_SERVES,
+@check_of_server(
     source=f"{CAPABILITIES} 15.1 (12)",
     advice="Serve from ROOT or QOpenSys: QDLS and QSYS have a half to a fifth of the capacity.",
 )
@@ -71,10 +62,7 @@ def http_file_system(http_file_system: Literal["root", "qopensys", "qdls", "qsys
     return CheckFigure(http_file_system in ("root", "qopensys"), True, f"from {http_file_system}")
 
 
-@check(
-    "system",
-    bound="is",
-    only=_SERVES,
+@check_of_server(
     source=f"{CAPABILITIES} 15.1 (10f)",
     advice="Set HostNameLookups Off.",
 )
