@@ -11,11 +11,10 @@ from functools import cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
-from counterflow.analysis.studies import fitted
+from counterflow.analysis.studies import fitted, sizing
 from counterflow.analysis.studies.fitted import MirroredRun
 from counterflow.analysis.studies.formulas import change_pct
-from counterflow.analysis.studies.mirror_jobs import jobs_to_hold
-from counterflow.analysis.studies.sizing import Estimate, capped_rows_per_s, corners, exact, sized, spread, think_s
+from counterflow.analysis.studies.sizing import Estimate, corners, exact, spread
 from counterflow.schemas.definition import load_yaml
 from counterflow.simulate.published import table
 
@@ -74,7 +73,7 @@ def _of_run(run: MirroredRun) -> Iterator[Prediction]:
     def figures(growth: float, target: float, added_s: float, think: float) -> tuple[float, ...]:
         load = growth + target if run.active_active else growth
         jobs = run.jobs / run.jobs_before / nodes
-        found = sized(run.before, think, load, added_s, run.source_cores, jobs=jobs)
+        found = sizing.sized(run.before, think, load, added_s, run.source_cores, jobs=jobs)
         applied = found.busy if run.active_active else run.before.busy / run.before.rate * found.rate * target
         busy = (100 * found.busy / run.source_cores, min(100.0, 100 * applied / run.target_cores))
         return found.rate * nodes, found.response_s, *busy
@@ -96,7 +95,7 @@ def _to_hold(run: MirroredRun, think: Estimate) -> Iterator[Prediction]:
 
     def sets(growth: float, target: float, added_s: float, think: float) -> tuple[float]:
         load = growth + target if run.active_active else growth
-        jobs = nodes * jobs_to_hold(run.before, think, run.rate / nodes, load, added_s, run.source_cores)
+        jobs = nodes * sizing.jobs_to_hold(run.before, think, run.rate / nodes, load, added_s, run.source_cores)
         return (run.jobs_before * jobs / run.before.rate / (think + run.before.response_s),)
 
     [job_sets] = corners(sets, *of, think)
@@ -106,7 +105,7 @@ def _to_hold(run: MirroredRun, think: Estimate) -> Iterator[Prediction]:
 def _think(run: MirroredRun) -> Estimate:
     """Return the time between two units of a job: exact for users, else from none to that of a set of whole jobs."""
     a_set = math.ceil(run.before.rate * run.before.response_s / run.jobs_before)
-    think = think_s(run.before, a_set * run.jobs_before)
+    think = sizing.think_s(run.before, a_set * run.jobs_before)
     return exact(think) if run.kind == fitted.USERS else Estimate(think / 2, 0.0, think)
 
 
@@ -135,7 +134,7 @@ def _of_port() -> Iterator[Prediction]:
 
 
 def _held(capacity_pct: float, enforcement: float, size: float) -> tuple[float]:
-    return (capped_rows_per_s(capacity_pct, enforcement, LINE_BITS, size),)
+    return (sizing.capped_rows_per_s(capacity_pct, enforcement, LINE_BITS, size),)
 
 
 def _gbits(rows: float, size: float) -> tuple[float]:

@@ -17,7 +17,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from counterflow.analysis.studies import fitted, mirror_jobs, mirror_levers, sizing
+from counterflow.analysis.studies import fitted, sizing
 from counterflow.analysis.studies.sizing import Estimate, exact
 from counterflow.schemas.definition import load_yaml
 
@@ -28,6 +28,15 @@ MEASURED_ROW_BYTES = 1301
 """Length of the rows of table 7-4."""
 MEASURED = "3-8"
 """The run of tables 7-4 and 7-5 that a line is sized by: 3 % and 8 threads, uncapped. OUT is the sum of both nodes."""
+
+SLOWDOWN_PCT, TUNED_SLOWDOWN_PCT = 62.0, 25.0
+"""Longer run of a batch: as it was, and with best practices of the application and the journal cache (7.6.4)."""
+
+COPY_SPEEDUP = (3.0, 4.0)
+"""Copied rows a second with blocks of 256 KB / with blocks of 8 KB, without mirroring, by record length (7.6.5)."""
+
+COPY_LEAST, COPY_MOST, COPY_CHANGED = 0.9, 1.1, 0.1
+"""A copy inserts about what it reads, and updates or deletes little; as in question mirror_copy_blocking."""
 
 _Amount = Annotated[float, Field(ge=0, le=1e18)]
 _Utc = Annotated[datetime, AfterValidator(lambda ts: ts if ts.tzinfo else ts.replace(tzinfo=UTC))]
@@ -324,24 +333,32 @@ def _waiting(rows: Sequence[Mix], plan: Plan) -> dict[str, MirrorFigure]:
     }
 
 
+def _is_copy(reads: float, inserts: float, updates: float) -> bool:
+    """Return whether these operations on rows look like a copy; no counter names the command."""
+    is_like = COPY_LEAST * reads <= inserts <= COPY_MOST * reads
+    return inserts > 0 and is_like and updates <= COPY_CHANGED * inserts
+
+
 def _levers(rows: Sequence[Mix], plan: Plan) -> dict[str, MirrorFigure]:
     """Return what changes of the application would leave; formulas 17 and 18 of docs/whatif.md."""
     wait = _wait(rows, plan)
     known = [row for row in rows if row.row_operations is not None]
     reads, inserts, other = (math.fsum(getattr(row, n) or 0.0 for row in known) for n in ("reads", "inserts", "other"))
     ends = math.fsum((row.commits or 0.0) + (row.rollbacks or 0.0) for row in known if not row.counts_commits)
-    is_copy = mirror_levers.is_copy(reads, inserts, other - ends)
+    is_copy = _is_copy(reads, inserts, other - ends)
+    slow, fast = COPY_SPEEDUP
+    left = TUNED_SLOWDOWN_PCT / SLOWDOWN_PCT  # where the changes are made already, none of the wait goes
     no_copy = "no copy: it does not insert about as much as it reads, or it updates or deletes"
     return {
         "mirror_wait_tuned": _predict(
             "mirror_wait_tuned",
-            None if wait is None else mirror_levers.tuned(wait),
+            None if wait is None else Estimate(wait.value * left, wait.low * left, wait.high),
             "a batch 62 % longer became 25 % longer with all of them, not measured one by one; high: none helps",
             _no_wait(rows, plan),
         ),
         "copy_time_pct": _predict(
             "copy_time_pct",
-            mirror_levers.copy_time_pct() if is_copy else None,
+            Estimate(100 / ((slow + fast) / 2), 100 / fast, 100 / slow) if is_copy else None,
             "3 to 4 times the rows a second by record length, measured without mirroring",
             no_copy if known else "no logical I/O is known",
         ),
@@ -378,7 +395,7 @@ def _predicted(rows: Sequence[Mix], plan: Plan) -> dict[str, MirrorFigure]:
             reason = "more units at a time than --jobs: units/s * response is larger"
         else:
             added = (growth.times(share), target.times(share), wait.times(1 / units))
-            found = [*_pair(before, think, *added, plan), *mirror_jobs.held(before, think, *added, plan.capacity)]
+            found = [*_pair(before, think, *added, plan), *sizing.held(before, think, *added, plan.capacity)]
     filled = {
         "like": f"like {plan.like} runs" if plan.like else "like native or sql runs, --like is not given",
         "rated": f"; the other machine by {plan.rating}, Capabilities Reference Appendix C" if plan.rating else "",

@@ -23,6 +23,8 @@ from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict
 
+from counterflow.base.clickhouse import ClickHouse, Settings
+
 PARTS = ("cpu_s", "cpu_queueing_s", "disk_s", "disk_queueing_s", "faults_s", "locks_s", "journal_s", "other_s")
 """Parts of the elapsed time of a job, s; their sum is its elapsed time."""
 
@@ -60,6 +62,21 @@ class BatchJob(BaseModel):
     other_s: float | None = None
     disk_waits: float | None = None
     follows: str | None = None
+
+
+def read_stored(client: ClickHouse, settings: Settings) -> list[BatchJob]:
+    """Return the jobs of the parameters `systems`, `from` and `to`."""
+    return [BatchJob.model_validate(row) for row in client.rows(_STORED, settings)]
+
+
+# `from` is the end of the first interval, and the view takes what ends after `since`
+_STORED = """
+SELECT * FROM counterflow.batch_job_within(
+  since = addMilliseconds({from:DateTime64(3)}, -1), until = addMilliseconds({to:DateTime64(3)}, -1),
+  systems = {systems:Array(String)}
+)
+ORDER BY system, begin_ts, job
+"""
 
 
 class Levers(NamedTuple):

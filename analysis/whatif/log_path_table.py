@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from counterflow.analysis.whatif.log_path import LogPathFigure, LogWindow, windows
+from counterflow.analysis.whatif.log_path import LogPathFigure, LogWindow, read_stored, windows
 from counterflow.analysis.whatif.log_path_backtest import errors_pct
-from counterflow.analysis.whatif.log_rows import read_stored
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.dashboards.report.collect import Prediction
 from counterflow.dashboards.report.figures import ReportTable, simple

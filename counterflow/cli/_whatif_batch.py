@@ -45,8 +45,7 @@ def command(
     The night is --from and --to. Without a lever the answer is what was measured. docs/whatif.md has the model, and
     docs/studies/batch.md its errors on simulated nights.
     """
-    from counterflow.analysis.whatif.batch import Levers, nights
-    from counterflow.analysis.whatif.batch_rows import read_stored
+    from counterflow.analysis.whatif.batch import Levers, nights, read_stored
 
     if (job_name is None) != (split is None):
         raise click.UsageError("--job and --as belong together")

@@ -43,11 +43,11 @@ def command(
 def _rows(systems: tuple[str, ...], begin: datetime | None, end: datetime | None, file: Path | None) -> list[LogRow]:
     """Return the intervals of the window, of a file or as they landed; without one, the command ends."""
     from counterflow.analysis.studies.mixes import read_lines
-    from counterflow.analysis.whatif import log_path, log_rows
+    from counterflow.analysis.whatif import log_path
 
     if file is None:
         with reader() as client:
-            rows = log_rows.read_stored(client, period(systems, begin, end))
+            rows = log_path.read_stored(client, period(systems, begin, end))
         hint = command_line("sql 'SELECT system, max(ts) FROM counterflow.log_load GROUP BY system'")
     else:
         rows = [

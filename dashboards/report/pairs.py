@@ -9,12 +9,8 @@ from typing import NamedTuple
 from counterflow.dashboards.looks import looks
 from counterflow.dashboards.report.figures import ReportTable
 
-
-class Value(NamedTuple):
-    """A figure of a run and the standard deviation of its intervals; None is unknown."""
-
-    value: float | None
-    sd: float | None = None
+Value = tuple[float | None, float | None]
+"""A figure of a run and the standard deviation of its intervals; None is unknown."""
 
 
 class Bar(NamedTuple):
@@ -28,21 +24,17 @@ class Bar(NamedTuple):
     high: float | None = None
 
 
-class WordedDifference(NamedTuple):
-    """The difference of a run to the baseline in words: in percent, and in the unit with its spread."""
-
-    pct: str
-    text: str
-
-
 class Pair(NamedTuple):
-    """One figure of all runs: `what` it is, and the system and thing that it is `of`."""
+    """One figure of all runs: `what` it is, and the system and thing that it is `of`.
+
+    A difference to the baseline is in words: in percent, and in the unit with its spread.
+    """
 
     what: str
     of: str
     unit: str
     bars: Sequence[Bar]
-    differences: Sequence[WordedDifference]
+    differences: Sequence[tuple[str, str]]
 
 
 class Topic(NamedTuple):
@@ -69,17 +61,17 @@ def colour(place: int) -> str:
 
 def bars(runs: Sequence[str], values: Sequence[Value], texts: Sequence[str]) -> list[Bar]:
     """Return a bar per run; that of an unknown value has no length."""
-    tops = [abs(one.value) + (one.sd or 0) for one in values if one.value is not None]
+    tops = [abs(value) + (sd or 0) for value, sd in values if value is not None]
     longest = max(tops, default=0) or 1
     made = []
-    for place, (run, one, text) in enumerate(zip(runs, values, texts, strict=True)):
+    for place, (run, (value, sd), text) in enumerate(zip(runs, values, texts, strict=True)):
         spread: tuple[float | None, float | None] = (None, None)
-        if one.value is not None and one.sd:
-            spread = (100 * max(0, abs(one.value) - one.sd) / longest, 100 * (abs(one.value) + one.sd) / longest)
-        made.append(Bar(run, colour(place), text, 100 * abs(one.value or 0) / longest, *spread))
+        if value is not None and sd:
+            spread = (100 * max(0, abs(value) - sd) / longest, 100 * (abs(value) + sd) / longest)
+        made.append(Bar(run, colour(place), text, 100 * abs(value or 0) / longest, *spread))
     return made
 
 
-def spread(before: Value, after: Value) -> float | None:
+def spread(before: float | None, after: float | None) -> float | None:
     """Return the standard deviation of the difference of two intervals, one of each run; None where one is unknown."""
-    return None if before.sd is None or after.sd is None else math.hypot(before.sd, after.sd)
+    return None if before is None or after is None else math.hypot(before, after)

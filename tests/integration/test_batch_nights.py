@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from counterflow.analysis.queries import queries, run_stored
-from counterflow.analysis.whatif.batch import BatchJob
+from counterflow.analysis.whatif.batch import BatchJob, read_stored
 from counterflow.analysis.whatif.batch_backtest import measured
-from counterflow.analysis.whatif.batch_rows import read_stored
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.simulate import simulate
 from counterflow.simulate.cases.batch_night import NIGHT

@@ -9,8 +9,7 @@ import pytest
 
 from counterflow.analysis.findings import findings
 from counterflow.analysis.queries import queries, run_stored
-from counterflow.analysis.whatif.log_path import windows
-from counterflow.analysis.whatif.log_rows import read_stored
+from counterflow.analysis.whatif.log_path import read_stored, windows
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.stack.account import wait_computed, wait_judged
 from tests.integration.test_kpis import printed

@@ -14,7 +14,7 @@ from counterflow.dashboards.frames import Column, Result
 from counterflow.dashboards.macros import Range
 from counterflow.dashboards.report.collect import BoardRow, PlacedFigure, Report, Section, Verdict
 from counterflow.dashboards.report.figures import ReportFigure, figure_of, simple, state_cell
-from counterflow.dashboards.report.pairs import DrawnComparison, Pair, Topic, Value, WordedDifference, bars
+from counterflow.dashboards.report.pairs import DrawnComparison, Pair, Topic, bars
 from counterflow.dashboards.report.specs import ShadedSpell
 
 BEGIN = datetime(2026, 5, 4, 8, tzinfo=UTC)
@@ -91,12 +91,12 @@ def table_of(chart: Chart) -> Result:
 def compared() -> DrawnComparison:
     """Return three runs with one figure, which the last run lacks."""
     runs = ["without", "with", EVIL]
-    values = [Value(2.1, 0.4), Value(2.6, 0.3), Value(None)]
+    values = [(2.1, 0.4), (2.6, 0.3), (None, None)]
     drawn = bars(runs, values, ["2.1 ± 0.4", "2.6 ± 0.3", "not in this run"])
-    differences = [WordedDifference("+23.8 %", "+0.5 ± 0.5"), WordedDifference("", "")]
+    differences = [("+23.8 %", "+0.5 ± 0.5"), ("", "")]
     pair = Pair("Processors used", f"PROD01 · {EVIL}", "cores", drawn, differences)
-    head = ["Figure", "Unit", *(f"{what} of {run}" for run in runs for what in ("Mean", "Spread", "Lowest to highest"))]
-    row = ["Processors used", "ms/transaction", *(["1,234.5", "± 120", "1,100 to 1,400"] * 3)]
+    head = ["Figure", "Unit", *(f"Scenario {run}" for run in runs)]
+    row = ["Processors used", "ms/transaction", *["1,234.5 ±120 (1,100 to 1,400)"] * 3]
     return DrawnComparison(
         simple(["Run"], [[run] for run in runs]), ["lengths differ"], [Topic("CPU", [pair], simple(head, [row]))]
     )

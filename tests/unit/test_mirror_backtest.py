@@ -7,8 +7,7 @@ import math
 import pytest
 
 from counterflow.analysis.studies import backtest, fitted
-from counterflow.analysis.studies.mirror_jobs import cores_to_hold
-from counterflow.analysis.studies.sizing import UnmirroredNode, queueing, sized, spread
+from counterflow.analysis.studies.sizing import UnmirroredNode, cores_to_hold, queueing, sized, spread
 
 
 def test_target_processors_of_table_7_2_by_hand() -> None:

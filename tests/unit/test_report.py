@@ -13,7 +13,7 @@ from counterflow.dashboards.looks import looks
 from counterflow.dashboards.macros import Range
 from counterflow.dashboards.report import page
 from counterflow.dashboards.report.figures import ReportFigure, figure_of, table
-from counterflow.dashboards.report.pairs import Value, bars, spread
+from counterflow.dashboards.report.pairs import bars, spread
 from counterflow.dashboards.report.series import palette
 from counterflow.dashboards.report.specs import ShadedSpell
 from counterflow.dashboards.report.words import figure as worded
@@ -199,13 +199,13 @@ def test_a_spell_is_shaded_behind_what_was_judged() -> None:
 
 def test_bars_of_runs_have_the_length_of_their_means_and_the_spread_of_their_intervals() -> None:
     """Means of 2 and 4, deviations of 1: the longest ends at 5, 100 %; the difference spreads by the root of 2."""
-    before, after, absent = bars(["a", "b", "c"], [Value(2, 1), Value(4, 1), Value(None)], ["2", "4", "-"])
+    before, after, absent = bars(["a", "b", "c"], [(2, 1), (4, 1), (None, None)], ["2", "4", "-"])
     assert (before.length, before.low, before.high) == (40, 20, 60)
     assert (after.length, after.low, after.high) == (80, 60, 100)
     assert (absent.length, absent.low) == (0, None)
     assert before.colour != after.colour
-    assert spread(Value(2, 1), Value(4, 1)) == pytest.approx(2**0.5)
-    assert spread(Value(2, 1), Value(4)) is None
+    assert spread(1, 1) == pytest.approx(2**0.5)
+    assert spread(1, None) is None
 
 
 def test_no_two_of_many_colours_are_the_same_and_each_is_seen_on_dark_and_light() -> None:
