@@ -92,7 +92,7 @@ def dashboard(board: Board) -> Json:
         "editable": False,
         "graphTooltip": 1,
         "timezone": "utc",
-        "refresh": board.refresh,
+        "refresh": "1m",
         "time": {"from": f"now-{board.time}", "to": "now"},
         "timepicker": {},
         "links": [_menu(board)],

@@ -347,7 +347,6 @@ class Board(Strict):
     counters : datasets that it shows, some as `<dataset>/<format>`; systems that have them are listed first.
     platform : systems whose recordings name this operating system are listed before those.
     time : default range, back from now (`24h`).
-    refresh : how often Grafana refreshes it, empty for never.
     verdicts : verdicts are drawn over its charts as annotations.
     figures : charts of one figure each, side by side on top.
     rows : from top to bottom.
@@ -363,7 +362,6 @@ class Board(Strict):
     counters: tuple[str, ...] = ()
     platform: Literal["AIX", "Linux"] | None = None
     time: str = Field("24h", pattern=r"^\d+(m|h|d)$")
-    refresh: str = "1m"
     verdicts: bool = True
     figures: tuple[str, ...] = Field((), max_length=6)
     rows: tuple[ChartRow, ...]
