@@ -101,14 +101,14 @@ class Alert(Strict):
     summary : one line; the only annotation that both have in common, so it uses labels alone.
     description : the numbers, for Prometheus.
     grafana : the same condition in SQL, where that is simple.
-    board : the board that shows the alert's subject.
+    board : the board that shows the alert's subject; that of the pipeline for its group.
     aix_board : the board for systems of AIX, which `board` does not show; only for alerts that Grafana alone has.
     variables : of the board, each with the labels whose values, joined by ` / `, set it.
     """
 
     name: str
     group: Literal["verdicts", "links", "figures", "pipeline"]
-    severity: Severity
+    severity: Severity = "warning"
     expr: str | None = None
     pending: str = Field("0s", alias="for", pattern=_DURATION)
     keep_firing_for: str | None = Field(None, pattern=_DURATION)
@@ -118,6 +118,11 @@ class Alert(Strict):
     board: str
     aix_board: str | None = None
     variables: dict[str, tuple[str, ...]] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_board(cls, written: Json) -> Json:
+        return {"board": "cf-pipeline", **written} if written.get("group") == "pipeline" else written
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
