@@ -98,7 +98,7 @@ class Drawing(Strict):
         each began; `ranking`, horizontal and stacked, a row per thing;
         `states` over time; `table`; `stat`, the newest value with its line behind it and the change to the day before,
         or to the value that it is compared `against`.
-    unit, axis : the unit of the values, and the label of the axis.
+    unit, axis : the unit of the values, by default `count` of a table and `text` of states, and the label of the axis.
     open : the series are not known in advance; 30 at most, the rest as `others`.
     ordered : an open chart's series have an order, that of their names: buckets.
     series : those known in advance, in the order of the stack, first at the bottom; of a table, columns with units; of
@@ -128,6 +128,12 @@ class Drawing(Strict):
     signed: bool = False
     decimals: int | None = None
     empty: str = "Nothing was measured in this range."
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_unit(cls, written: dict[str, Any]) -> dict[str, Any]:
+        units = {"table": {"unit": "count"}, "states": {"unit": "text"}}
+        return {**units.get(str(written.get("shape")), {}), **written}
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
