@@ -15,11 +15,16 @@ from random import Random
 from typing import Any, NamedTuple
 
 from counterflow.simulate import cases as _cases
-from counterflow.simulate.case import Case
-from counterflow.simulate.files import Written
-from counterflow.simulate.timeline import Placed, place
+from counterflow.simulate.case import Case, Placed
 
 START = datetime(2026, 3, 2, 8, tzinfo=UTC)
+
+
+class Written(NamedTuple):
+    """One file, and the system whose counters it holds; None where the file names the systems itself."""
+
+    system: str | None
+    path: Path
 
 
 class Simulation(NamedTuple):
@@ -31,7 +36,7 @@ class Simulation(NamedTuple):
 
 @cache
 def cases() -> dict[str, Case[Any]]:
-    names = (m.name for m in pkgutil.iter_modules(_cases.__path__) if m.name[0] != "_")
+    names = (m.name for m in pkgutil.iter_modules(_cases.__path__))
     return {name.replace("_", "-"): importlib.import_module(f"{_cases.__name__}.{name}").CASE for name in names}
 
 
@@ -44,18 +49,19 @@ def simulate(name: str, out: Path, seed: int = 1, start: datetime = START) -> Si
     OSError : a file cannot be written.
     """
     case = cases()[name]
-    placed = _placed(case, f"{seed}/{name}", start)
-    return Simulation(case.write(out, placed, f"{seed}/{name}"), placed)
+    placed = case.place(start.astimezone(UTC), Random(f"{seed}/{name}"))  # noqa: S311 - noise
+    simulation = Simulation([], placed)
+    for file in case.files(placed, f"{seed}/{name}"):
+        path = out / (file.system or file.folder) / file.name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f"{line}\n" for line in file.lines), encoding="ascii", newline="")
+        simulation.files.append(Written(file.system, path))
+    return simulation
 
 
 def begin_of(name: str, end: datetime) -> datetime:
     """Return when a case must start to end by `end`; its intervals begin at multiples of their length."""
     case = cases()[name]
-    length = max(placed.end for placed in _placed(case, "", START)) - START
+    length = max(placed.end for placed in case.place(START, Random())) - START  # noqa: S311 - no figure is used
     begin_s = int((end - length).timestamp())
     return datetime.fromtimestamp(begin_s - begin_s % case.interval_s, UTC)
-
-
-def _placed(case: Case[Any], seed: str, start: datetime) -> list[Placed[Any]]:
-    random = Random(seed)  # noqa: S311 - noise
-    return place(case.runs, case.interval_s, start.astimezone(UTC), random, case.noise, case.pause)

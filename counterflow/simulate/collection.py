@@ -13,10 +13,10 @@ from random import Random
 
 from counterflow.collectors.formats.ibmi_tables.description import TIME_FIELDS
 from counterflow.simulate import machine
+from counterflow.simulate.case import Placed
 from counterflow.simulate.layout import READS_FOR_UPDATE, Row, interval_fields
 from counterflow.simulate.model import Disks, Jobs, MirrorRun, Partition
 from counterflow.simulate.spread import apportion, uneven
-from counterflow.simulate.timeline import Placed
 
 JOB_NOISE = 0.02
 """Deviation of the jobs of one kind from their mean."""

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from counterflow.simulate.spread import apportion
 
 if TYPE_CHECKING:
-    from counterflow.simulate.log_run import LogRun
-    from counterflow.simulate.timeline import Placed
+    from counterflow.simulate.case import Placed
+    from counterflow.simulate.zos import LogRun
 
 CI_BYTES, COPIES = 4096, 2
 WRITTEN_PER_CREATED = 3_056_832 / 1_352_938

@@ -11,9 +11,9 @@ from datetime import timedelta
 from typing import Any
 from uuid import NAMESPACE_DNS, uuid5
 
+from counterflow.simulate.case import Placed
 from counterflow.simulate.model import Link, MirrorRun
 from counterflow.simulate.spread import apportion
-from counterflow.simulate.timeline import Placed
 
 LINE_MBITS_S = 100_000
 LISTED_AFTER = timedelta(seconds=1)

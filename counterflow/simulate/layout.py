@@ -12,7 +12,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from counterflow.collectors.formats.ibmi_tables.description import TIME_FIELDS, Description, tables
-from counterflow.simulate.timeline import SimulatedInterval
+from counterflow.simulate.case import SimulatedInterval
 
 Value = str | int | Decimal
 Row = dict[str, Value]

@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from pathlib import Path
 from random import Random
 
 from counterflow.simulate import nmon_linux, site, ycsb
-from counterflow.simulate.case import Case
-from counterflow.simulate.files import Output, Written
+from counterflow.simulate.case import Case, File, Placed, Run
 from counterflow.simulate.nmon import Disk
 from counterflow.simulate.nmon_linux import Host, Snapshot
 from counterflow.simulate.spread import uneven
-from counterflow.simulate.timeline import Placed, Run
 
-DOCUMENT = "docs/studies/linuxone-nvme.md"
 PROCESSORS = 30
 MEMBERS, PATHS = 4, 4
 """NVMe devices of the RAID-10, each with one partition; paths of the multipath device."""
@@ -43,11 +39,10 @@ class Load:
 
 @dataclass(frozen=True, kw_only=True)
 class LinuxRun(Run):
-    """One run.
+    """One run; `system` is the LPAR of the database, with which the output of its driver is stored.
 
     Parameters
     ----------
-    system : the LPAR of the database; its driver's output is stored with it.
     storage : `nvme` or `fcp`.
     service_ms : of a transfer on that storage.
     operations : of YCSB, a second, by kind.
@@ -56,7 +51,6 @@ class LinuxRun(Run):
     price : of the storage, as a share of another price.
     """
 
-    system: str
     storage: str
     load: Load
     service_ms: float
@@ -66,23 +60,19 @@ class LinuxRun(Run):
     price: float
     operations: Mapping[str, float]
 
-    @property
-    def systems(self) -> tuple[str, ...]:
-        return (self.system,)
-
 
 class LinuxCase(Case[LinuxRun]):
     """Runs over both kinds of storage; the files are a folder per LPAR, and `SITE`."""
 
-    def write(self, out: Path, placed: Sequence[Placed[LinuxRun]], seed: str) -> list[Written]:
-        to = Output(out)
+    document = "docs/studies/linuxone-nvme.md"
+
+    def files(self, placed: Sequence[Placed[LinuxRun]], seed: str) -> Iterator[File]:
         for one in placed:
             run, random = one.run, Random(f"{seed}/{one.run.name}")  # noqa: S311 - noise
-            to.add(run.system, f"{run.name}.nmon", _recording(one, self.interval_s, random))
+            yield File(run.system, f"{run.name}.nmon", _recording(one, self.interval_s, random))
             output = ycsb.lines(run.operations, run.users, one.begin, one.seconds, random)
-            to.add(run.system, f"ycsb_{run.name}.txt", output)
-        to.add(None, "site.yaml", site.lines(_site(placed)))
-        return to.files
+            yield File(run.system, f"ycsb_{run.name}.txt", output)
+        yield File(None, "site.yaml", site.lines(_site(placed)))
 
 
 def _recording(one: Placed[LinuxRun], interval_s: int, random: Random) -> Iterator[str]:

@@ -10,10 +10,10 @@ from itertools import groupby, pairwise
 from math import exp, inf
 from random import Random
 
+from counterflow.simulate.case import Placed, SimulatedInterval
 from counterflow.simulate.layout import Row, interval_fields
 from counterflow.simulate.model import Disks, MirrorRun, Partition
 from counterflow.simulate.spread import apportion, uneven
-from counterflow.simulate.timeline import Placed, SimulatedInterval
 
 BUCKETS = range(1, 33)
 """Wait buckets of a set, by number: QAPMJOBWT has a count and a time for each."""

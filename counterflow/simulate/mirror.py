@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from random import Random
 
 from counterflow.simulate import layout, site
-from counterflow.simulate.case import Case
+from counterflow.simulate.case import Case, File, Placed
 from counterflow.simulate.collection import collect
-from counterflow.simulate.files import Output, Written
 from counterflow.simulate.hmc import lshwres, pcm
 from counterflow.simulate.model import MirrorRun
 from counterflow.simulate.rdma import samples
-from counterflow.simulate.timeline import Placed
-
-DOCUMENT = "docs/studies/db2-mirror.md"
 
 
 @dataclass(frozen=True)
@@ -26,24 +21,23 @@ class MirrorCase(Case[MirrorRun]):
     `distance_km` is the length of the line that the site's file gives, where it has one.
     """
 
+    document = "docs/studies/db2-mirror.md"
     distance_km: float | None = None
 
-    def write(self, out: Path, placed: Sequence[Placed[MirrorRun]], seed: str) -> list[Written]:
-        to = Output(out)
+    def files(self, placed: Sequence[Placed[MirrorRun]], seed: str) -> Iterator[File]:
         systems = _systems(placed)
         for system, addresses in systems.items():
             random = Random(f"{seed}/{system}")  # noqa: S311 - noise
             tables = collect(system, placed, random) | samples(system, addresses, placed, random)
             for table, rows in tables.items():
-                to.add(system, f"{table}.csv", layout.lines(table, rows))
+                yield File(system, f"{table}.csv", layout.lines(table, rows))
         servers = [p.link.server for one in placed for p in one.run.partitions if p.link]
         for server in dict.fromkeys(servers):
-            to.add(None, f"pcm_{server}.json", pcm(server, placed), folder="HMC")
-            to.add(None, f"lshwres_{server}.csv", lshwres(server, placed), folder="HMC")
+            yield File(None, f"pcm_{server}.json", pcm(server, placed), "HMC")
+            yield File(None, f"lshwres_{server}.csv", lshwres(server, placed), "HMC")
         if self.distance_km:
             line: site.Fields = {"systems": [*systems], "from": placed[0].begin, "distance_km": self.distance_km}
-            to.add(None, "site.yaml", site.lines([("mirrors", line)]))
-        return to.files
+            yield File(None, "site.yaml", site.lines([("mirrors", line)]))
 
 
 def _systems(placed: Sequence[Placed[MirrorRun]]) -> dict[str, tuple[str, str]]:

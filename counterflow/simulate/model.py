@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from counterflow.simulate.timeline import Run
+from counterflow.simulate.case import Run
 
 
 class OnDisk(NamedTuple):

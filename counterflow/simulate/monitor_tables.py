@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from counterflow.simulate.spread import apportion, uneven
 
 if TYPE_CHECKING:
-    from counterflow.simulate.qrep_run import Applied, QrepRun
-    from counterflow.simulate.timeline import Placed
+    from counterflow.simulate.case import Placed
+    from counterflow.simulate.qrep import Applied, QrepRun
 
 MONITOR_S = 30
 """Default of MONITOR_INTERVAL on Linux, UNIX and Windows."""

@@ -10,15 +10,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
-from pathlib import Path
 
 from counterflow.simulate import layout
-from counterflow.simulate.case import Case
-from counterflow.simulate.files import Output, Written
+from counterflow.simulate.case import Case, File, Placed, Run, SimulatedInterval
 from counterflow.simulate.layout import Row, interval_fields
 from counterflow.simulate.machine import BUCKETS
 from counterflow.simulate.night import DISPATCHED, FAULTS, READS, BatchMachine, SimulatedJob, Spell, Step, play
-from counterflow.simulate.timeline import Placed, Run, SimulatedInterval
 
 STARTED, ENDED = 1, 2
 """Values of JBSTSF, which are added where a job did both in an interval; 0 is a job that only ran."""
@@ -28,28 +25,22 @@ STARTED, ENDED = 1, 2
 class NightRun(Run):
     """One night; a job that runs from its first second on is taken to have run before."""
 
-    system: str
     steps: tuple[Step, ...]
     machine: BatchMachine
-
-    @property
-    def systems(self) -> tuple[str, ...]:
-        return (self.system,)
 
 
 class NightCase(Case[NightRun]):
     """Nights of batch jobs."""
 
-    def write(self, out: Path, placed: Sequence[Placed[NightRun]], seed: str) -> list[Written]:
-        to = Output(out)
-        tables: dict[str, dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
+    document = "docs/studies/batch.md"
+
+    def files(self, placed: Sequence[Placed[NightRun]], seed: str) -> Iterator[File]:
         for one in placed:
+            tables: dict[str, list[Row]] = defaultdict(list)
             for table, row in _rows(one, play(one.run.steps, one.run.machine, seed)):
-                tables[one.run.system][table].append(row)
-        for system, of in tables.items():
-            for table, rows in of.items():
-                to.add(system, f"{table}.csv", layout.lines(table, rows))
-        return to.files
+                tables[table].append(row)
+            for table, rows in tables.items():
+                yield File(one.run.system, f"{table}.csv", layout.lines(table, rows))
 
 
 def _rows(one: Placed[NightRun], jobs: Sequence[SimulatedJob]) -> Iterator[tuple[str, Row]]:

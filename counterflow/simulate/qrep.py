@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from dataclasses import dataclass
 from random import Random
+from typing import NamedTuple
 
 from counterflow.simulate import monitor_tables, nmon_aix, site, workload
-from counterflow.simulate.case import Case
-from counterflow.simulate.files import Output, Written
+from counterflow.simulate.case import Case, File, Placed, Run
 from counterflow.simulate.nmon import Disk
 from counterflow.simulate.nmon_aix import Host, Process, Snapshot
-from counterflow.simulate.qrep_run import Node, QrepRun
 from counterflow.simulate.spread import apportion, between, profile
-from counterflow.simulate.timeline import Placed
 
-DOCUMENT = "docs/studies/q-replication.md"
 WORKLOAD, UNITS, USERS = "order_entry", "transactions", 64
 CORES, THREADS, MEMORY_MB = 4, 8, 65_536
 DISKS = tuple(f"hdisk{n}" for n in range(8))
@@ -24,11 +21,64 @@ TEXT_KB = 96
 """Program text of a command."""
 
 
+class Component(NamedTuple):
+    """Processes of one command; `cpu_pct` is of all cores of the system, memory that of all of them together."""
+
+    command: str
+    processes: int
+    cpu_pct: float
+    memory_mb: float
+
+
+@dataclass(frozen=True)
+class Node:
+    """One system during a run; sizes are totals of the run, in MB of 1,048,576 bytes."""
+
+    system: str
+    cpu_avg_pct: float
+    cpu_max_pct: float
+    components: tuple[Component, ...]
+    read_mb: int
+    written_mb: int
+
+
+class Applied(NamedTuple):
+    """Rows and transactions that a receive queue applied in a run, and its mean latencies."""
+
+    rows: int
+    transactions: int
+    capture_ms: int
+    queue_ms: int
+    apply_ms: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class QrepRun(Run):
+    """One run of the workload; the driver is on the first node.
+
+    Parameters
+    ----------
+    tps_min, tps_avg, tps_max : transactions of the workload a second, over intervals of the run.
+    applied : replication from the first node to the second.
+    """
+
+    nodes: tuple[Node, ...]
+    tps_min: int
+    tps_avg: int
+    tps_max: int
+    applied: Applied | None = None
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        return tuple(node.system for node in self.nodes)
+
+
 class QrepCase(Case[QrepRun]):
     """Runs with and without replication; the files are a folder per system, and `SITE`."""
 
-    def write(self, out: Path, placed: Sequence[Placed[QrepRun]], seed: str) -> list[Written]:
-        to = Output(out)
+    document = "docs/studies/q-replication.md"
+
+    def files(self, placed: Sequence[Placed[QrepRun]], seed: str) -> Iterator[File]:
         executions = []
         for one in placed:
             run = one.run
@@ -36,21 +86,19 @@ class QrepCase(Case[QrepRun]):
             busy = profile(run.intervals, random)
             for node in run.nodes:
                 host = Host(node.system, CORES, THREADS, MEMORY_MB, DISKS)
-                to.add(
-                    node.system, f"{node.system}_{run.name}.nmon", _recording(host, self.interval_s, one, node, busy)
-                )
+                recording = _recording(host, self.interval_s, one, node, busy)
+                yield File(node.system, f"{node.system}_{run.name}.nmon", recording)
             low, mean, high = (tps * self.interval_s for tps in (run.tps_min, run.tps_avg, run.tps_max))
-            done = between(low, mean, high, busy)
-            executions.append((run.systems[0], _execution(one, done)))
+            executions.append((run.systems[0], _execution(one, between(low, mean, high, busy))))
             if run.applied:
                 source, target = run.systems
-                to.add(source, f"capmon_{run.name}.csv", monitor_tables.capture(one, run.applied, busy))
-                to.add(source, f"capqmon_{run.name}.csv", monitor_tables.send_queue(one, run.applied, busy))
-                to.add(target, f"applymon_{run.name}.csv", monitor_tables.receive_queue(one, run.applied, busy, random))
+                yield File(source, f"capmon_{run.name}.csv", monitor_tables.capture(one, run.applied, busy))
+                yield File(source, f"capqmon_{run.name}.csv", monitor_tables.send_queue(one, run.applied, busy))
+                applied = monitor_tables.receive_queue(one, run.applied, busy, random)
+                yield File(target, f"applymon_{run.name}.csv", applied)
         for system in dict.fromkeys(system for system, _ in executions):
-            to.add(system, "workload.csv", workload.lines(e for of, e in executions if of == system))
-        to.add(None, "site.yaml", site.lines(_site(placed)))
-        return to.files
+            yield File(system, "workload.csv", workload.lines(e for of, e in executions if of == system))
+        yield File(None, "site.yaml", site.lines(_site(placed)))
 
 
 def _execution(one: Placed[QrepRun], done: Sequence[int]) -> workload.Execution:

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
+from counterflow.simulate.case import Placed
 from counterflow.simulate.hmc import location_code
 from counterflow.simulate.layout import Row, interval_fields, sample_fields
 from counterflow.simulate.model import Link, MirrorRun
 from counterflow.simulate.spread import apportion
-from counterflow.simulate.timeline import Placed
 
 COUNTERS = ("OUTBOUND_RDMA_BYTES", "INBOUND_RDMA_BYTES", "OUTBOUND_MESSAGES", "INBOUND_MESSAGES")
 TROUBLE = ("DROPPED_PACKETS", "RNR_NAK_PACKETS_RECEIVED")

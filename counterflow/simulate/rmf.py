@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from counterflow.simulate.spread import apportion
 
 if TYPE_CHECKING:
-    from counterflow.simulate.log_run import LogRun
-    from counterflow.simulate.timeline import Placed, SimulatedInterval
+    from counterflow.simulate.case import Placed, SimulatedInterval
+    from counterflow.simulate.zos import LogRun
 
 
 class AddressSpace(NamedTuple):

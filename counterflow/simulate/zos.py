@@ -3,39 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path
 from random import Random
 
 from counterflow.simulate import db2_log, rmf, site, workload
-from counterflow.simulate.case import Case
-from counterflow.simulate.files import Output, Written
-from counterflow.simulate.log_run import LogRun
+from counterflow.simulate.case import Case, File, Placed, Run
 from counterflow.simulate.spread import apportion
-from counterflow.simulate.timeline import Placed
 
-DOCUMENT = "docs/studies/zhyperlink.md"
 BATCH_ACCOUNTS = 100_000_000
 WORKLOAD, UNITS = "account_settlement", "accounts"
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogRun(Run):
+    """One measurement of a batch that is bound by the log; rates are means of the run.
+
+    Parameters
+    ----------
+    system, subsystem : LPAR and Db2.
+    cec, storage : machine, and storage of the log.
+    path : zhpf or zhl.
+    log_mb_s : written to one log copy, 10^6 bytes a second.
+    ceiling_mb_s : of this path, machine and storage, in the site's file.
+    accounts_h : accounts settled an hour.
+    gcp_pct, ziip_pct : utilisation of the LPAR's engines.
+    waiting_share : part of the jobs that wait for the log.
+    sync_pct : zHyperLink writes done synchronously.
+    buffer_waits : waits for a log output buffer in an interval.
+    run_id : execution of the batch; runs of one follow each other without a pause.
+    gcps, ziips, jobs : engines of the LPAR; batch jobs.
+    """
+
+    subsystem: str
+    cec: str
+    storage: str
+    path: str
+    log_mb_s: float
+    ceiling_mb_s: float
+    accounts_h: float
+    gcp_pct: float
+    ziip_pct: float
+    waiting_share: float
+    sync_pct: float
+    buffer_waits: int
+    run_id: str
+    gcps: int = 6
+    ziips: int = 10
+    jobs: int = 256
 
 
 class LogCase(Case[LogRun]):
     """Runs of a batch; the files are a folder per LPAR, and `SITE`."""
 
-    def write(self, out: Path, placed: Sequence[Placed[LogRun]], seed: str) -> list[Written]:
-        to = Output(out)
+    document = "docs/studies/zhyperlink.md"
+
+    def files(self, placed: Sequence[Placed[LogRun]], seed: str) -> Iterator[File]:
         for system in dict.fromkeys(one.run.system for one in placed):
             own = [one for one in placed if one.run.system == system]
-            random = Random(f"{seed}/{system}")  # noqa: S311 - noise
-            for name, lines in (
-                ("rmf_sysinfo.json", rmf.sysinfo(own)),
-                ("rmf_procu.json", rmf.procu(own)),
-                ("db2_log.csv", db2_log.lines(own, random)),
-                ("accounts.csv", workload.lines(_batches(own))),
-            ):
-                to.add(system, name, lines)
-        to.add(None, "site.yaml", site.lines(_site(placed)))
-        return to.files
+            yield File(system, "rmf_sysinfo.json", rmf.sysinfo(own))
+            yield File(system, "rmf_procu.json", rmf.procu(own))
+            yield File(system, "db2_log.csv", db2_log.lines(own, Random(f"{seed}/{system}")))  # noqa: S311 - noise
+            yield File(system, "accounts.csv", workload.lines(_batches(own)))
+        yield File(None, "site.yaml", site.lines(_site(placed)))
 
 
 def _batches(placed: Sequence[Placed[LogRun]]) -> Iterator[workload.Execution]:

@@ -27,7 +27,7 @@ from counterflow.collectors.formats.ibmi_tables.description import tables
 from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Reason, Record, Reject
 from counterflow.simulate import Simulation, begin_of, cases, simulate
-from counterflow.simulate.timeline import Placed
+from counterflow.simulate.case import Placed
 from counterflow.stack.settings import StackSettings
 
 Rows = list[dict[str, Any]]

@@ -24,7 +24,6 @@ NIGHT = NightRun(name="night", intervals=30, system="NIGHTA", steps=STEPS, machi
 
 CASE = NightCase(
     title="A night of batch jobs with a chain that decides its end (Appendix B; all figures assumed)",
-    document="docs/studies/batch.md",
     interval_s=300,
     runs=(NIGHT,),
     noise=0.0,

@@ -5,7 +5,7 @@ docs/studies/db2-mirror.md has what is from the documents and what is assumed.
 
 from __future__ import annotations
 
-from counterflow.simulate.mirror import DOCUMENT, MirrorCase
+from counterflow.simulate.mirror import MirrorCase
 from counterflow.simulate.model import Disks, Jobs, MirrorRun, OnDisk, Partition, Pool
 
 SYSTEM, CORES = "BANKA", 6
@@ -71,7 +71,6 @@ def _run(
 
 CASE = MirrorCase(
     title="Tellers, an end of day that lacks memory, and one that has it (mixes of 2.2; guideline of 19.6)",
-    document=DOCUMENT,
     interval_s=900,
     noise=0.04,
     distance_km=10,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from counterflow.simulate.cases._zhyperlink import log_run
-from counterflow.simulate.zos import DOCUMENT, LogCase
+from counterflow.simulate.cases.zhyperlink import log_run
+from counterflow.simulate.zos import LogCase
 
 SYSTEM, BATCH = "ZSTORY", "night"
 ZHPF, ZHL = "z17-zhpf-ds8a50", "z17-zhl-ds8a50"
@@ -27,7 +27,6 @@ FALLEN = replace(
 
 CASE = LogCase(
     title="A log at its ceiling, then over zHyperLink, then fallen back (from the log study)",
-    document=DOCUMENT,
     interval_s=60,
     runs=(log_run(ZHPF, SYSTEM, 4, name="zhpf-slowed", scale=0.7, run_id=BATCH), AT_CEILING, SWITCHED, FALLEN),
     noise=0.005,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from counterflow.simulate.linuxone import DOCUMENT, LinuxCase, LinuxRun, Load
+from counterflow.simulate.linuxone import LinuxCase, LinuxRun, Load
 
 RECORD_KB, THREADS, MEMORY_GB = 64, 256, 16
 MISSED = 1 - 16 / 256
@@ -33,7 +33,6 @@ def _run(name: str) -> LinuxRun:
 
 CASE = LinuxCase(
     title="PostgreSQL over a storage server, then over NVMe: equal throughput (from the LinuxONE NVMe paper)",
-    document=DOCUMENT,
     interval_s=60,
     runs=(_run("flash"), _run("nvme")),
     pause=2,

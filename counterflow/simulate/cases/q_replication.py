@@ -6,8 +6,7 @@ docs/studies/q-replication.md has what is from the document and what is assumed.
 from __future__ import annotations
 
 from counterflow.simulate.published import Row, table
-from counterflow.simulate.qrep import DOCUMENT, QrepCase
-from counterflow.simulate.qrep_run import Applied, Component, Node, QrepRun
+from counterflow.simulate.qrep import Applied, Component, Node, QrepCase, QrepRun
 
 SYSTEMS = {"source": "QSRC", "target": "QTGT"}
 PROCESSES = {"db2sysc": 1, "db2fmp": 4, "asnqcap": 1, "asnqapp": 1, "amqzlaa": 1}
@@ -64,7 +63,6 @@ WITHOUT, SOURCE, TARGET = table("q_replication")
 
 CASE = QrepCase(
     title="Q Replication of a Db2 OLTP workload on AIX, with and without (Q Replication overhead page)",
-    document=DOCUMENT,
     interval_s=60,
     runs=(_run("without", WITHOUT), _run("with", SOURCE, TARGET)),
     pause=5,

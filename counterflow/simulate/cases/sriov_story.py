@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from counterflow.simulate.mirror import DOCUMENT, MirrorCase
+from counterflow.simulate.mirror import MirrorCase
 from counterflow.simulate.model import Flow, Jobs, Link, MirrorRun, Partition, Trouble
 from counterflow.simulate.published import Row, table
 
@@ -85,7 +85,6 @@ def _unrounded(row: Row, whose: str, figure: str) -> float:
 
 CASE = MirrorCase(
     title="A capped port: uncapped, neighbours grow, capped, capacity doubled (from 7.5)",
-    document=DOCUMENT,
     interval_s=30,
     noise=0.001,
     distance_km=10,
