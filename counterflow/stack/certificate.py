@@ -35,7 +35,7 @@ _NAME, _PASSWORD = "counterflow-flink", "flink-store"
 def renew(settings: StackSettings) -> None:
     """Make key and certificate if missing or expiring within `LEFT`."""
     now = datetime.now(UTC)
-    with exclusive(settings.flink.home / "certificate.lock"):  # parts in separate containers start at once
+    with exclusive(settings.flink_home / "certificate.lock"):  # parts in separate containers start at once
         there = store(settings).exists() and (store(settings).parent / _PASSWORD).exists()
         if there and (end := expires(settings)) and end - now > LEFT:
             return

@@ -62,18 +62,18 @@ def taskmanager(settings: StackSettings) -> Part:
         environment={
             **_environment(settings, "taskmanager"),
             # Python within the JVM takes its standard library from the `python3` that PATH names first.
-            "PATH": f"{settings.flink.python.parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
+            "PATH": f"{settings.flink_python.parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
         },
     )
 
 
 def _foreground(settings: StackSettings, script: str) -> tuple[str, str]:
     """Return the command of a script of the distribution, which becomes the JVM."""
-    return str(settings.flink.distribution / "bin" / script), "start-foreground"
+    return str(settings.flink_distribution / "bin" / script), "start-foreground"
 
 
 def _environment(settings: StackSettings, part: str) -> dict[str, str]:
-    return {**settings.flink.environment, "JVM_ARGS": f"-Djava.io.tmpdir={scratch(settings.home, part)}"}
+    return {**settings.flink_environment, "JVM_ARGS": f"-Djava.io.tmpdir={scratch(settings.home, part)}"}
 
 
 def client(settings: StackSettings) -> httpx.Client:
@@ -104,7 +104,7 @@ def _slots(settings: StackSettings, listening: Set[int]) -> str | None:
 
 
 def _prepare(settings: StackSettings) -> None:
-    home = settings.flink.home
+    home = settings.flink_home
     for folder in ("conf", "checkpoints", "savepoints"):
         (home / folder).mkdir(parents=True, exist_ok=True)
     certificate.renew(settings)
@@ -113,10 +113,10 @@ def _prepare(settings: StackSettings) -> None:
 
 
 def _config(settings: StackSettings) -> dict[str, Any]:
-    home = settings.flink.home
+    home = settings.flink_home
     return {
         "env": {
-            "java": {"opts": {"all": f"{_opened(settings.flink.distribution)} -XX:+UseSerialGC", "client": "-Xmx256m"}},
+            "java": {"opts": {"all": f"{_opened(settings.flink_distribution)} -XX:+UseSerialGC", "client": "-Xmx256m"}},
             "log": {"dir": str(settings.logs)},
             "pid": {"dir": str(home)},
         },
@@ -147,7 +147,7 @@ def _config(settings: StackSettings) -> dict[str, Any]:
         },
         "execution": {
             "checkpointing": {
-                "dir": settings.flink.checkpoints.as_uri(),
+                "dir": settings.flink_checkpoints.as_uri(),
                 "num-retained": 2,  # the JobManager takes this from here alone: a damaged checkpoint needs an older one
                 "savepoint-dir": (home / "savepoints").as_uri(),
             }

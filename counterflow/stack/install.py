@@ -197,7 +197,7 @@ def _assemble(settings: StackSettings, folder: Path) -> None:
     """Fill `folder` with links to Flink's jars, for all of its processes: to send jars with each job takes longer."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    distribution, connector = settings.flink.distribution, settings.parts / "jars/flink-connector"
+    distribution, connector = settings.flink_distribution, settings.parts / "jars/flink-connector"
     for jar in (
         *distribution.glob("lib/*.jar"),
         *connector.glob("*.jar"),

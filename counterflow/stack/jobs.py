@@ -17,9 +17,9 @@ def cluster(settings: StackSettings) -> Cluster:
         certificate=settings.flink_certificate,
         kafka=settings.kafka("reader"),
         connection=connection(settings),
-        python=settings.flink.python,
-        environment=settings.flink.environment,
-        checkpoints=settings.flink.checkpoints,
+        python=settings.flink_python,
+        environment=settings.flink_environment,
+        checkpoints=settings.flink_checkpoints,
         end_task_manager=lambda: _end_task_manager(settings),
     )
 

@@ -31,13 +31,9 @@ class Line(Connection):
             yield
 
     def _broken_parts(self) -> list[Answer]:
-        from counterflow.analysis.answer import Answer
         from counterflow.stack.examination import parts
 
-        return [
-            Answer("part", None, one.part, None, "fail", True, None, one.why, None, one.advice)
-            for one in parts(self.settings)
-        ]
+        return list(parts(self.settings))
 
 
 def connect() -> Line:

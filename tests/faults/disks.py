@@ -18,7 +18,7 @@ _BYTES = 4 << 30
 
 def mount(stack: StackSettings) -> None:
     """Put the data of broker and engine, and the checkpoints, on disks of their own; before the stack starts."""
-    for folder in (stack.kafka_home / "data", stack.clickhouse_home / "data", stack.flink.checkpoints):
+    for folder in (stack.kafka_home / "data", stack.clickhouse_home / "data", stack.flink_checkpoints):
         folder.mkdir(parents=True)
         assert _mount(folder, f"size={_BYTES}")
 

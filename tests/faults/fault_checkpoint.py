@@ -16,7 +16,7 @@ from tests.faults.line import Line
 
 def checkpoints(stack: StackSettings, job_id: str | None) -> list[Path]:
     """Return the complete checkpoints of a job, the newest last."""
-    made = (path.parent for path in stack.flink.checkpoints.glob(f"*/{job_id}/chk-*/_metadata"))
+    made = (path.parent for path in stack.flink_checkpoints.glob(f"*/{job_id}/chk-*/_metadata"))
     return sorted(made, key=lambda path: int(path.name.removeprefix("chk-")))
 
 

@@ -45,7 +45,7 @@ def test_full_under_clickhouse(line: Line, report: Callable[..., None]) -> None:
 
 def test_full_under_the_checkpoints(line: Line, report: Callable[..., None]) -> None:
     before = line.failed_checkpoints()
-    with full(line.stack.flink.checkpoints, left=0):
+    with full(line.stack.flink_checkpoints, left=0):
         line.request_checkpoints(before)
         until(lambda: all(failed > before[job_id] for job_id, failed in line.failed_checkpoints().items()))
         line.kill("taskmanager")

@@ -29,11 +29,11 @@ def test_a_jobmanager_runs_the_job_that_was_rendered(kafka: StackSettings, tmp_p
     _run(kafka, "dev", "topics", "create", "--replicas", "1", "--users", "--as", "broker", "--mechanism", "PLAIN")
     driver, job, _ = _run(kafka, "jobs", "render", JOB, "--to", str(tmp_path)).split()
     program = ("--job-classname", "org.apache.flink.client.python.PythonDriver")
-    arguments = ("-pyclientexec", str(kafka.flink.python), "-py", driver, job)
+    arguments = ("-pyclientexec", str(kafka.flink_python), "-py", driver, job)
 
     def start(part: str, script: str, *arguments: str) -> AbstractContextManager[None]:
-        command = (str(kafka.flink.distribution / "bin" / script), "start-foreground", f"-Dio.tmp.dirs={tmp_path}")
-        return running(tmp_path / f"{part}.log", *command, *arguments, **kafka.flink.environment)
+        command = (str(kafka.flink_distribution / "bin" / script), "start-foreground", f"-Dio.tmp.dirs={tmp_path}")
+        return running(tmp_path / f"{part}.log", *command, *arguments, **kafka.flink_environment)
 
     consumer = Consumer({**kafka.kafka("admin").client, "group.id": "test", "auto.offset.reset": "earliest"})
     consumer.subscribe([_topic("verdict")])

@@ -230,7 +230,7 @@ def test_the_secrets_of_the_stack_are_nowhere_but_in_their_files(stack: StackSet
     for where, content in itertools.chain(files(stack), processes(stack), metrics(stack), flink(stack)):
         looked_at.add(where)
         leaks += [(where, name) for name, secret in secrets.items() if secret in content]
-    config = stack.flink.home / "conf/config.yaml"  # Flink takes the password of its store from there alone
+    config = stack.flink_home / "conf/config.yaml"  # Flink takes the password of its store from there alone
     assert leaks == [(str(config), "flink-store")]
     assert config.stat().st_mode & 0o777 == 0o600
     assert {str(stack.stack_file), str(stack.logs / "taskmanager.log"), "/jobmanager/config"} <= looked_at
