@@ -11,10 +11,12 @@ import json
 import posixpath
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from counterflow.analysis.queries import queries
 from counterflow.cli import cli
+from counterflow.pipelines.rules import rules
 from counterflow.schemas.definition import datasets
 from counterflow.schemas.mapping import mappings
 from docs.generators import (
@@ -67,6 +69,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "site_example": lambda: _yaml("collectors/formats/site/example.yaml"),
     "stack_settings": reference.stack_settings,
     "tables": formats.tables,
+    **{f"{name}_parameters": partial(reference.parameters, rule) for name, rule in rules().items()},
 }
 _PART = re.compile(r"^<!-- generated: (\w+) -->$", re.MULTILINE)
 _LINK = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#\s]+\.md)")

@@ -1,14 +1,16 @@
-"""The part `commands` of the command line, and `stack_settings` and `agent_settings` of the configuration."""
+"""The commands of the command line, the settings of stack and agent, and the parameters of rules."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import fields
 from typing import Any
 
 import click
 
 from counterflow.cli._times import GRAMMAR
 from counterflow.collectors.agent.config import Config
+from counterflow.pipelines.rules import Rule
 from counterflow.stack.settings import StackSettings
 from docs.generators.markdown import table
 
@@ -37,6 +39,12 @@ def stack_settings() -> str:
         for name, about in StackSettings.model_json_schema()["properties"].items()
     )
     return table(("variable", "type", "default", "meaning"), rows)
+
+
+def parameters(rule: Rule[Any, Any, Any]) -> str:
+    """Return a table of the parameters of a rule, in Markdown."""
+    rows = ((f"`{f.name}`", f.default, f.metadata["meaning"], f.metadata["source"]) for f in fields(rule.parameters))
+    return table(("parameter", "default", "meaning", "source"), rows)
 
 
 def agent_settings() -> str:

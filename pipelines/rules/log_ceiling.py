@@ -76,24 +76,7 @@ ZHPF, ZHL = PATHS = ("zhpf", "zhl")
 
 
 class LogInterval(NamedTuple):
-    """One interval of the active log of one Db2 subsystem; None is unknown.
-
-    Parameters
-    ----------
-    ts : its end.
-    interval_s : its length, nominal where the sampling is regular.
-    path : zhpf or zhl (zHyperLink), as configured.
-    rate_mb_s : written to one log copy.
-    ceiling_mb_s : configured for subsystem, path, machine and storage at that time; 0 is none.
-    waits_delta : waits for an unavailable log output buffer (QJSTWTB); less than 0 after a restart.
-    waiting_threads : mean number of threads waiting for the log, SWACAWLG a second.
-    active_threads : mean number of active threads.
-    log_write_ms : wait for a log write, an event.
-    gcp_pct, ziip_pct : utilisation of general processors and zIIPs.
-    zhl_sync_pct : log writes that zHyperLink did synchronously.
-    reset : the counters restarted in the interval.
-    ceiling_since : from when the site's entry of machine and storage holds, with a ceiling or without.
-    """
+    """One interval of the log of a Db2 subsystem; None is unknown. The page of the job has the meaning of each."""
 
     ts: columns.Time
     interval_s: columns.Figure

@@ -72,22 +72,7 @@ RAISED = (SUSPECTED, CAPPED)
 
 
 class LinkInterval(NamedTuple):
-    """One interval of one link; None is unknown.
-
-    Parameters
-    ----------
-    ts : its end.
-    interval_s : its length, nominal where the sampling is regular.
-    own_* : rates of the link itself, out and in.
-    phys_* : rates of all logical ports of the same physical port together.
-    line_bits_s, capacity_pct : line rate of the physical port, and the share of it guaranteed to the logical port.
-    link_count, load_balance_count : links of the group, and those that share the load.
-    backlog_jobs : jobs active or waiting for the link.
-    rows_s : rows changed; kept with the evidence.
-    drops_s, rnr_nak_s : packets dropped and RNR NAKs.
-    reset : the counters restarted in the interval.
-    failover : the group changed to another link in the interval.
-    """
+    """One interval of one link; None is unknown. The page of the job has the meaning of each field."""
 
     ts: columns.Time
     interval_s: columns.Positive

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import fields
 from typing import Any
 
 import pytest
 
 from counterflow.pipelines.rules import rules
-from tests.support.pages import REPOSITORY
 
 INTERVALS = {
     "roce_cap": {"own_out_bytes_s": 6e8, "own_in_bytes_s": 6e8, "own_msgs_s": 4e6, "capacity_pct": 5},
@@ -54,12 +51,3 @@ def test_an_interval_after_a_gap_or_a_restart_or_of_unknown_length_has_no_verdic
         state, verdict = rule.judge(rule.parameters(), state, rule.interval(row))
     assert (verdict.stale, verdict.signal is None) == (why is not None, why is not None)
     assert (why or "") in verdict.reason
-
-
-@pytest.mark.parametrize("name", rules())
-def test_every_parameter_is_on_the_page_with_its_default(name: str) -> None:
-    page = (REPOSITORY / f"pipelines/jobs/{name}/README.md").read_text(encoding="utf-8")
-    documented = dict(re.findall(r"^\| `(\w+)` \| ([\d.]+) \|", page, re.MULTILINE))
-    assert {name: float(value) for name, value in documented.items()} == {
-        field.name: float(field.default) for field in fields(rules()[name].parameters)
-    }
