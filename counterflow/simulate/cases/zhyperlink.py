@@ -1,4 +1,4 @@
-"""Runs of the zHyperLink study, an hour of each; docs/studies/zhyperlink.md has what is printed, implied and assumed."""
+"""An hour of each run of the zHyperLink study; docs/studies/zhyperlink.md has what is printed, implied and assumed."""
 
 from __future__ import annotations
 
