@@ -1,41 +1,26 @@
-"""What the site lists of the alerts, and of the metrics that they can use.
+"""What the site lists of the alerts, `dashboards/alerts/<alert>/alert.yaml`, and of the metrics that they can use.
 
-Alerts are `dashboards/alerts/<alert>/alert.yaml` with the front matter of its runbook; metrics are `watched:` of
-datasets.
+Metrics are `watched:` of datasets.
 """
 
 from __future__ import annotations
 
-from functools import cache
+import re
 from typing import Any, get_args
 
 from counterflow.dashboards.alerting import Alert, Severity, alerts
 from counterflow.schemas.definition import Dataset, Watched, datasets
 from docs.generators import markdown
-from docs.generators.elsewhere import PageElsewhere, read
+from docs.generators.elsewhere import PageElsewhere
 
 
-class Runbook(PageElsewhere):
-    """Front matter of the runbook of an alert.
-
-    Parameters
-    ----------
-    fires : the condition, in words.
-    """
-
-    fires: str
-
-    @property
-    def on_site(self) -> str:
-        """Path of the page on the site."""
-        return f"runbooks/{self.folder}.md"
-
-
-@cache
-def pages() -> list[Runbook]:
+def pages() -> list[PageElsewhere]:
     """Return the runbooks, those of the most severe alerts first."""
-    found = read(Runbook, "dashboards/alerts/*/README.md")
-    return sorted(found, key=lambda page: get_args(Severity).index(alerts()[page.folder].severity))
+    found = sorted(alerts().values(), key=lambda alert: get_args(Severity).index(alert.severity))
+    return [
+        PageElsewhere(path=f"dashboards/alerts/{alert.name}/README.md", title=alert.name.replace("-", " ").capitalize())
+        for alert in found
+    ]
 
 
 def navigation() -> list[Any]:
@@ -44,10 +29,15 @@ def navigation() -> list[Any]:
 
 
 def table() -> str:
-    """Return severity and condition of each alert, in Markdown."""
+    """Return severity and text of each alert, in Markdown, with the names of labels in italics."""
     shown = ((page, alerts()[page.folder]) for page in pages())
-    rows = ((f"[{of.title}]({page.on_site})", of.severity, page.fires, _in_sql(of)) for page, of in shown)
-    return markdown.table(("alert", "severity", "fires", "in SQL"), rows)
+    rows = ((f"[{of.title}]({page.on_site})", of.severity, _text(of), _in_sql(of)) for page, of in shown)
+    return markdown.table(("alert", "severity", "text", "in SQL"), rows)
+
+
+def _text(alert: Alert) -> str:
+    text = re.sub(r"{{ with .*?{{ end }}", "", alert.summary)
+    return re.sub(r"{{ \$labels\.(\w+) }}", r"*\1*", text).replace("{{ $values.A }}", "…")
 
 
 def metrics() -> str:

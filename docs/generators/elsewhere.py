@@ -28,12 +28,12 @@ class PageElsewhere(Strict):
 
     @property
     def folder(self) -> str:
-        """Name of the folder that it describes: of a format or a job."""
+        """Name of the folder that it describes: of a format, a job or an alert."""
         return self.path.split("/")[-2]
 
     @property
     def on_site(self) -> str:
-        """Path of the page on the site: `formats/<format>.md`, `formats/<format>_<page>.md`, `jobs/<job>.md`."""
+        """Path of the page on the site: `formats/<format>.md`, `formats/<format>_<page>.md`, `jobs/<job>.md` …"""
         room, folder, file = self.path.split("/")[-3:]
         return f"{room}/{folder}.md" if file == "README.md" else f"{room}/{folder}_{file}"
 

@@ -2,7 +2,7 @@
 
 In a page, a line `<!-- generated: NAME -->` stands for the part NAME of `PARTS`. The README of a format,
 `collectors/formats/<format>/README.md`, is the page `formats/<format>.md`, that of a job `jobs/<job>.md`, that of an
-alert `runbooks/<alert>.md`.
+alert `alerts/<alert>.md`.
 """
 
 from __future__ import annotations
