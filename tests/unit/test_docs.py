@@ -20,7 +20,7 @@ from counterflow.analysis.queries import queries
 from counterflow.cli import cli
 from counterflow.collectors.agent.config import Config
 from counterflow.collectors.records import Reason
-from counterflow.dashboards.definition import Chart, boards
+from counterflow.dashboards.definition import Chart, boards, charts
 from counterflow.dashboards.looks import looks
 from counterflow.schemas.definition import datasets
 from counterflow.simulate import cases
@@ -167,6 +167,11 @@ def test_what_the_page_names_exists_and_every_check_of_a_document_stands_on_it()
     assert {(kind, name) for kind, name in named if name not in EXISTING[kind]} == set()
     of_documents = {name for name, check in checks().items() if not check.source.startswith("the site's own")}
     assert {("check", name) for name in of_documents} <= named
+
+
+def test_the_charts_that_users_of_nmon_look_for_exist() -> None:
+    page = (REPOSITORY / "docs/charts-parity.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"`([a-z]+_\w+)`", page)) <= {*charts()}
 
 
 def test_every_reason_is_explained_and_no_other() -> None:
