@@ -1,6 +1,6 @@
 """Grafana's classic JSON of every board, from its charts: the same definitions give the same bytes.
 
-docs/dashboards.md describes each key and why it is written. The files suit Grafana 11.6 and later with the ClickHouse
+docs/dashboards.md explains keys whose reason is not plain. The files suit Grafana 11.6 and later with the ClickHouse
 plugin 4 and later, provisioned or imported by hand.
 """
 

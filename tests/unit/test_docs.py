@@ -140,16 +140,6 @@ def test_the_example_of_an_agent_explains_every_key() -> None:
     assert {key for key in keys if not re.search(rf"\b{key}:", example)} == set()
 
 
-def test_the_page_of_guarantees_names_tests_that_exist() -> None:
-    page = (REPOSITORY / "docs/guarantees.md").read_text(encoding="utf-8")
-    named = re.findall(r"`(\w+\.py)`: ((?:`test_\w+`(?:, )?)+)", page)
-    assert len(named) >= 10
-    for file, tests in named:
-        written = "".join(path.read_text(encoding="utf-8") for path in (REPOSITORY / "tests").rglob(file))
-        for test in re.findall(r"test_\w+", tests):
-            assert f"def {test}(" in written, f"{file} has no {test}"
-
-
 EXISTING = {
     "board": {board.removeprefix("cf-").replace("-", "_") for board in boards()},
     "case": {*cases()},
