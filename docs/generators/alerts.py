@@ -6,7 +6,7 @@ Metrics are `watched:` of datasets.
 from __future__ import annotations
 
 import re
-from typing import Any, get_args
+from typing import get_args
 
 from counterflow.dashboards.alerting import Alert, Severity, alerts
 from counterflow.schemas.definition import Dataset, Watched, datasets
@@ -21,11 +21,6 @@ def pages() -> list[PageElsewhere]:
         PageElsewhere(path=f"dashboards/alerts/{alert.name}/README.md", title=alert.name.replace("-", " ").capitalize())
         for alert in found
     ]
-
-
-def navigation() -> list[Any]:
-    """Return the navigation of the pages, as in mkdocs.yml."""
-    return [{page.title: page.on_site} for page in pages()]
 
 
 def table() -> str:

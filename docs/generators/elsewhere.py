@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TypeVar
 
@@ -40,6 +41,11 @@ class PageElsewhere(Strict):
     def link(self, folder: str = ".") -> str:
         """Return a link to the page from a file of the folder, in Markdown."""
         return f"[{self.title}]({posixpath.relpath(self.path, folder)})"
+
+
+def navigation(pages: Iterable[PageElsewhere]) -> list[dict[str, str]]:
+    """Return the navigation of pages, as in mkdocs.yml."""
+    return [{page.title: page.on_site} for page in pages]
 
 
 Found = TypeVar("Found", bound=PageElsewhere)

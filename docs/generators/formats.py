@@ -9,6 +9,7 @@ import re
 from functools import cache
 from typing import Any, Literal, get_args
 
+from docs.generators import elsewhere
 from docs.generators.elsewhere import CHECKOUT, PageElsewhere, read
 from docs.generators.markdown import table
 
@@ -55,7 +56,7 @@ def examples() -> dict[str, FormatPage]:
 
 def navigation() -> list[Any]:
     """Return the navigation of the pages, as in mkdocs.yml."""
-    return [{system: [{page.title: page.on_site} for page in found]} for system, found in by_system().items()]
+    return [{system: elsewhere.navigation(found)} for system, found in by_system().items()]
 
 
 def take_what() -> str:

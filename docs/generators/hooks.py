@@ -21,14 +21,13 @@ from counterflow.schemas.definition import datasets
 from counterflow.schemas.mapping import mappings
 from docs.generators import (
     alerts,
+    backtests,
     checks,
     cookbook,
     dictionary,
     elsewhere,
     formats,
     jobs,
-    log_paths,
-    predictions,
     reference,
 )
 from tests.faults import table as faults
@@ -40,9 +39,9 @@ if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
 
 BELOW: Mapping[str, Callable[[], list[Any]]] = {
-    "alerts.md": alerts.navigation,
+    "alerts.md": lambda: elsewhere.navigation(alerts.pages()),
     "formats/index.md": formats.navigation,
-    "kpis/index.md": jobs.navigation,
+    "kpis/index.md": lambda: elsewhere.navigation(jobs.pages()),
 }
 """What stands in the navigation below a page."""
 
@@ -62,9 +61,9 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "formats": formats.take_what,
     "faults": lambda: faults.table(faults.faults(), json.loads(faults.RESULTS.read_text(encoding="utf-8"))),
     "jobs": jobs.questions,
-    "log_paths": log_paths.table,
+    "log_paths": backtests.log_path,
     "metrics": alerts.metrics,
-    "predictions": predictions.table,
+    "predictions": backtests.mirror,
     "questions": lambda: cookbook.cookbook(queries().values()),
     "site_example": lambda: _yaml("collectors/formats/site/example.yaml"),
     "stack_settings": reference.stack_settings,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 from docs.generators.elsewhere import PageElsewhere, read
 from docs.generators.markdown import table
@@ -24,11 +23,6 @@ class JobPage(PageElsewhere):
 def pages() -> list[JobPage]:
     """Return the pages by the name of the job."""
     return read(JobPage, "pipelines/jobs/*/README.md")
-
-
-def navigation() -> list[Any]:
-    """Return the navigation of the pages, as in mkdocs.yml."""
-    return [{page.title: page.on_site} for page in pages()]
 
 
 def questions() -> str:
