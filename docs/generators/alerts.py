@@ -11,22 +11,19 @@ from typing import get_args
 from counterflow.dashboards.alerting import Alert, Severity, alerts
 from counterflow.schemas.definition import Dataset, Watched, datasets
 from docs.generators import markdown
-from docs.generators.elsewhere import PageElsewhere
+from docs.generators.elsewhere import PageElsewhere, read
 
 
 def pages() -> list[PageElsewhere]:
     """Return the runbooks, those of the most severe alerts first."""
-    found = sorted(alerts().values(), key=lambda alert: get_args(Severity).index(alert.severity))
-    return [
-        PageElsewhere(path=f"dashboards/alerts/{alert.name}/README.md", title=alert.name.replace("-", " ").capitalize())
-        for alert in found
-    ]
+    found = read(PageElsewhere, "dashboards/alerts/*/README.md")
+    return sorted(found, key=lambda page: get_args(Severity).index(alerts()[page.folder].severity))
 
 
 def table() -> str:
     """Return severity and text of each alert, in Markdown, with the names of labels in italics."""
     shown = ((page, alerts()[page.folder]) for page in pages())
-    rows = ((f"[{of.title}]({page.on_site})", of.severity, _text(of), _in_sql(of)) for page, of in shown)
+    rows = ((f"[{page.title}]({page.on_site})", of.severity, _text(of), _in_sql(of)) for page, of in shown)
     return markdown.table(("alert", "severity", "text", "in SQL"), rows)
 
 

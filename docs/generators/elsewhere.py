@@ -1,4 +1,8 @@
-"""Pages that lie in the folder of what they describe; each begins with front matter, YAML between two lines `---`."""
+"""Pages that lie in the folder of what they describe.
+
+A page begins with its title and, where it is of a figure, the question that it answers; a page of a format has front
+matter before them, YAML between two lines `---`.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +20,18 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 class PageElsewhere(Strict):
-    """Front matter of a page.
+    """A page.
 
     Parameters
     ----------
     path : of its file in the checkout.
-    title : in the navigation and in tables.
+    title : its heading, without the name of what it describes.
+    question : the paragraph below the heading.
     """
 
     path: str
     title: str
+    question: str
 
     @property
     def folder(self) -> str:
@@ -57,8 +63,13 @@ def read(model: type[Found], pattern: str) -> list[Found]:
 
 
 def _read(model: type[Found], path: Path) -> Found:
+    text = path.read_text(encoding="utf-8")
+    matter, text = text[4:].split("---\n", 1) if text.startswith("---\n") else ("", text)
+    heading, question, *_ = text.strip().split("\n\n")
+    title = heading.removeprefix("# ").split(": `")[0]
     try:
-        _, matter, _ = path.read_text(encoding="utf-8").split("---\n", 2)
-        return model(path=path.relative_to(CHECKOUT).as_posix(), **load_yaml(matter))
+        return model(
+            path=path.relative_to(CHECKOUT).as_posix(), title=title, question=question, **(load_yaml(matter) or {})
+        )
     except (TypeError, ValueError, ValidationError) as error:
         raise ValueError(f"front matter of {path}: {error}; see CONTRIBUTING.md") from None
