@@ -6,7 +6,6 @@ import re
 import shlex
 from doctest import ELLIPSIS, NORMALIZE_WHITESPACE, OutputChecker
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,16 +39,6 @@ class Block(NamedTuple):
 def blocks(*languages: str) -> list[Block]:
     """Return the fenced blocks of all pages in one of the languages, in their order."""
     return [block for block in _code() if block.language in languages]
-
-
-def shown(language: str) -> list[tuple[Block, Block]]:
-    """Return the blocks in a language that a block `text` follows on their page, each with that block, its output."""
-    fenced = [block for block in _code() if block.language]
-    return [
-        (one, two)
-        for one, two in pairwise(fenced)
-        if (one.language, two.language) == (language, "text") and one.page == two.page
-    ]
 
 
 def commands() -> list[tuple[Block, str]]:
