@@ -73,7 +73,7 @@ def test_exposure_of_the_client_cases(
 
 
 def test_a_prediction_by_hand(tmp_path: Path) -> None:
-    """The worked example of docs/whatif.md, in plain arithmetic."""
+    """The formulas of docs/whatif.md, in plain arithmetic."""
     row = {"interval_s": 100, "reads": 130e3, "read_for_update": 20e3, "inserts": 10e3, "other": 50e3}
     row |= {"commits": 10e3, "rollbacks": 0}
     given = ("--km", "10", *WORK, "--like", "native", "--cpw", "28400", "56800")
