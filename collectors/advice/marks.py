@@ -24,7 +24,6 @@ _PARTITIONS = "SR-IOV ports and partitions are read: `lshwres -r sriov --rsubtyp
 
 
 _NOT_THIS_SYSTEM = "nothing of that system is read: of Unix, AIX and Linux are, recorded by nmon, njmon or sar"
-_OF_SYSSTAT = r'\A\s*\{\s*"sysstat"\s*:(?![^\0]*"file-date")(?:(?!"statistics")[^\0])*?"date"\s*:'
 _OF_SADF = r"\A[^\s;]+[\t;]-?\d+[\t;](?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?: [A-Za-z]\S*)?|\d{9,10})"
 
 
@@ -117,14 +116,11 @@ TEXTS = (
         "JSON of njmon -S, whose sections are parts of the names",
         "record without -S",
     ),
-    _text(rf"{_OF_SYSSTAT}[^\0]*?\"(?:avg-cpu|disk_device)\"\s*:", "output of iostat, as JSON", _SADF_OR_NMON),
-    _text(rf"{_OF_SYSSTAT}[^\0]*?\"task-", "output of pidstat, as JSON", _SADF_OR_NMON),
     _text(
-        rf"{_OF_SYSSTAT}[^\0]*?\"(?:cpu-load|node-load|sum-interrupts|soft-interrupts|individual-interrupts)\"\s*:",
-        "output of mpstat, as JSON",
+        r'\A\s*\{\s*"sysstat"\s*:(?![^\0]*"file-date")(?:(?!"statistics")[^\0])*?"date"\s*:',
+        "output of iostat, mpstat, pidstat or tapestat, as JSON",
         _SADF_OR_NMON,
     ),
-    _text(_OF_SYSSTAT, "output of another command of sysstat, as JSON", _SADF_OR_NMON),
     _text(r"\A\s*Linux \S+ \([^)\n]*\)\s+\d", "a text of sar, iostat, mpstat or pidstat", _SADF_OR_NMON),
     _text(
         r"^\d\d:\d\d:\d\d(?: [AP]M)?\s+(?:CPU\s+%us|UID\s+T?G?PID\s|DEV\s+tps|IFACE\s+rxp|kbmemfree\s|runq-sz\s)",
@@ -132,14 +128,12 @@ TEXTS = (
         _SADF_OR_NMON,
     ),
     _text(r"\A\s*AIX \S+ \d \d [0-9A-F]{12}", "a text of AIX's sar", _RECORD),
-    _text(r"\A\s*SunOS \S+ 5\.\d", "a text of sar of Solaris", _NOT_THIS_SYSTEM),
     _text(
-        r"\bextended device statistics\b|^CPU minf mjf xcal\b",
-        "output of iostat or mpstat of Solaris",
+        r"\A\s*(?:SunOS \S+ 5\.\d|HP-UX \S+ [A-Z]\.\d|Darwin \S+ \d+\.\d)"
+        r"|\bextended device statistics\b|^CPU minf mjf xcal\b",
+        "a text of sar, iostat or mpstat of Solaris, HP-UX or macOS",
         _NOT_THIS_SYSTEM,
     ),
-    _text(r"\A\s*HP-UX \S+ [A-Z]\.\d", "a text of sar of HP-UX", _NOT_THIS_SYSTEM),
-    _text(r"\A\s*Darwin \S+ \d+\.\d", "a text of sar of macOS", _NOT_THIS_SYSTEM),
     _text(
         r"^\d\d:\d\d:\d\d\s+(?:%usr|device|bread/s|pgout/s|runq-sz|scall/s|swpin/s)\b",
         "a text of sar of Solaris, HP-UX or macOS, or of AIX without its first line",
