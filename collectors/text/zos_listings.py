@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import BinaryIO, NamedTuple, cast
 
 from counterflow.collectors.records import Context, Position, Reason, Unusable
@@ -199,13 +199,10 @@ class _Reading:
 
 def _hardcopy_time(date: str, time: str) -> datetime | None:
     """Return the local time of a hardcopy line: yyddd or yyyyddd, day of the year, and hh:mm:ss.th."""
-    year, day = int(date[:-3]), int(date[-3:])
+    written = date if len(date) == 7 else f"20{date}"
     try:
-        first = datetime(year if len(date) == 7 else 2000 + year, 1, 1)  # noqa: DTZ001 - local by design
-        found = first + timedelta(days=day - 1)
-        clock = datetime.strptime(time, "%H:%M:%S.%f")  # noqa: DTZ007 - a time of day
-    except (ValueError, OverflowError):
+        found = datetime.strptime(f"{written} {time}", "%Y%j %H:%M:%S.%f")  # noqa: DTZ007 - local by design
+    except ValueError:
         return None
-    if not day >= 1 or found.year != first.year or not 2000 <= found.year < 2300:
-        return None
-    return found.replace(hour=clock.hour, minute=clock.minute, second=clock.second, microsecond=clock.microsecond)
+    is_of_year = f"{found.year}" == written[:4]  # day 366 of a shorter year is of the next
+    return found if is_of_year and 2000 <= found.year < 2300 else None
