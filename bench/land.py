@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from datetime import datetime
 
 import orjson
@@ -15,7 +14,7 @@ from confluent_kafka import Consumer, Producer
 
 from bench.figure import Figure
 from bench.records import framed, records
-from bench.stack import cpu_s, running
+from bench.stack import running
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.collectors.agent.publisher import PRODUCER
 from counterflow.pipelines.landing.rollups import refresh
@@ -39,14 +38,14 @@ def main() -> None:
         for interval_s in INTERVALS_S:
             empty(client)
             size, values = publish(settings, interval_s)
-            lander = _timed(settings, "lander", lambda: _land(settings))
+            lander = ROWS / _land(settings)
             landed = client.rows("SELECT count() AS n FROM counterflow.disk FINAL")[0]["n"]
             if landed != ROWS:
                 raise AssertionError(f"{landed} rows of {ROWS} landed")
             refresh(client)
             stored[interval_s] = {table: _stored_bytes(client, table) / values for table in TABLES}
         empty(client)
-        loop = _timed(settings, "consume-and-POST loop", lambda: _loop(settings))
+        loop = ROWS / _loop(settings)
     method = (
         f"{ROWS:,} disk records of {size / ROWS:.0f} bytes in four partitions, transactions of 50,000, rollup and "
         "ledger on; `counterflow dev land --until-caught-up` from its assignment to its last commit, wall, "
@@ -85,18 +84,6 @@ def publish(settings: StackSettings, interval_s: int) -> tuple[int, int]:
     return size, values
 
 
-def _timed(settings: StackSettings, name: str, work: Callable[[], float]) -> float:
-    """Return rows a second; print the CPU seconds of every part."""
-    before = cpu_s(settings)
-    children = os.times()
-    seconds = work()
-    mine = os.times()
-    spent: dict[str, float] = {part: round(taken, 2) for part, taken in (cpu_s(settings) - before).items()}
-    spent[name] = round(sum(mine[:4]) - sum(children[:4]), 2)
-    print(json.dumps({"lands": name, "rows": ROWS, "wall_s": round(seconds, 2), "cpu_s": spent}))
-    return ROWS / seconds
-
-
 def _land(settings: StackSettings) -> float:
     """Land everything in the topics by the users' command; return the seconds from assignment to last commit."""
     words = ("counterflow", "dev", "land", "--until-caught-up", "--clickhouse-url", settings.clickhouse_url)
@@ -111,6 +98,7 @@ def _land(settings: StackSettings) -> float:
 
 
 def _loop(settings: StackSettings) -> float:
+    """Land the same by a loop without checks; return the seconds that it took."""
     consumer = Consumer(
         {**settings.kafka("admin").client, "group.id": "loop", "isolation.level": "read_committed",
          "auto.offset.reset": "earliest", "enable.auto.commit": False}
