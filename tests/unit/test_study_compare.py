@@ -389,8 +389,6 @@ def test_the_newest_configuration_of_a_run_is_used_and_reported() -> None:
 @pytest.mark.parametrize(
     ("intervals", "settings_", "mistake"),
     [
-        ([], [], "there is no run `r`"),
-        ([interval(60), interval(90_000)], [], "recorded more than once on A .nmon.: until 1970-01-01T00:01:00Z"),
         ([interval(60, None)], [], "no interval with a length"),
         ([interval(60), interval(900, system="B")], [], "no time in common"),
         ([], [setting("begin", "1970-01-01T00:00:00Z")], "has no end yet"),
