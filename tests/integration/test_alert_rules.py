@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -160,36 +159,57 @@ def ago(minutes: int) -> str:
     return (datetime.now(UTC) - timedelta(minutes=minutes)).isoformat(timespec="seconds")
 
 
-@pytest.mark.parametrize(
-    ("alert", "dataset", "busy", "idle"),
-    [
-        ("disk-response", "disk_total", {"transfers_per_s": 500, "response_ms": 20}, {"transfers_per_s": 0}),
-        (
-            *("replication-lag", "replication_lag"),
-            {"component": "apply", "queue": "Q", "transactions": 1, "end_to_end_ms": 90_000},
-            {"component": "apply", "queue": "Q", "idle": True},
-        ),
-    ],
-)
-def test_an_idle_system_is_not_judged_by_its_last_busy_interval(
-    client: ClickHouse, alert: str, dataset: str, busy: dict[str, Any], idle: dict[str, Any]
-) -> None:
-    for system, earlier, newest in (("is busy", idle, busy), ("was busy", busy, idle)):
-        row = {"system": system, "interval_s": 60}
-        insert(client, dataset, {**row, "ts": ago(40), **earlier})
-        insert(client, dataset, {**row, "ts": ago(5), **newest})
-    assert fired(client, alert).keys() == {"is busy"}
+CPU = {"engine_type": "core", "engine": "all", "entitled_cores": 2, "logical_engines": 4}
+MEMORY = {"pool": "memory", "size_mb": 1000, "free_mb": 10}
+IBMI = {"source": "ibmi_tables"}
+QUEUE = {"component": "apply", "queue": "Q"}
+RUNNABLE = {"section": "PROC", "instance": "", "counter": "Runnable"}
+SPACE, INODES = ({"section": section, "instance": "/a", "counter": "%Used"} for section in ("JFSFILE", "JFSINODE"))
+JUDGED: dict[str, tuple[float, str, dict[str, Any], dict[str, Any], *tuple[tuple[str, dict[str, Any]], ...]]] = {
+    "disk-response": (20, "disk_total", {"transfers_per_s": 500, "response_ms": 20}, {"transfers_per_s": 0}),
+    "replication-lag": (
+        *(90, "replication_lag"),
+        {**QUEUE, "transactions": 1, "end_to_end_ms": 90_000},
+        {**QUEUE, "idle": True},
+    ),
+    "processor-at-entitlement": (
+        *(100, "system_cpu"),
+        {**CPU, "physical_consumed_cores": 2},
+        {**CPU, "physical_consumed_cores": 1},
+    ),
+    "run-queue": (3, "counter", {**RUNNABLE, "value": 12}, {**RUNNABLE, "value": 6}, ("system_cpu", CPU)),
+    "paging": (
+        *(15, "pool"),
+        {**MEMORY, "paging_space_pages_out": 15 * 300},
+        {**MEMORY, "paging_space_pages_out": 7 * 300},
+    ),
+    "filesystem-full": (
+        *(95, "counter", {**SPACE, "value": 95}, {**SPACE, "value": 47}),
+        ("counter", {**INODES, "value": 10}),
+    ),
+    "memory-short": (
+        *(100, "pool"),
+        {**MEMORY, "process_pct": 80, "system_pct": 20},
+        {**MEMORY, "process_pct": 45, "system_pct": 10},
+    ),
+    # a transaction of 1 s waits 40 times 10 ms for a page, or never
+    "pool-faulting": (
+        *(40, "pool", {**IBMI, "pool": "2", "faults": 40}, {**IBMI, "pool": "2", "faults": 0}),
+        ("disk", {**IBMI, "disk": "D", "leaf": True, "transfers": 9, "service_ms": 10, "wait_ms": 0}),
+        ("job", {**IBMI, "job": "A", "job_pool": "02", "job_type": "I", "transactions": 1, "response_s": 1}),
+    ),
+}
+"""Alerts: the figure of an interval over the limit, its row, one below it, and what is recorded beside either."""
 
 
-def test_a_pool_without_faults_is_not_judged_by_its_last_busy_interval(client: ClickHouse) -> None:
-    """A transaction of 1 s waits 40 times 10 ms for a page, or never."""
-    for system, faults in (("is busy", {40: 0, 5: 40}), ("was busy", {40: 40, 5: 0})):
-        for minutes, count in faults.items():
-            put = partial(insert, client, system=system, interval_s=60, ts=ago(minutes), source="ibmi_tables")
-            put("pool", {"pool": "2", "faults": count})
-            put("disk", {"disk": "D", "leaf": True, "transfers": 9, "service_ms": 10, "wait_ms": 0})
-            put("job", {"job": "A", "job_pool": "02", "job_type": "I", "transactions": 1, "response_s": 1})
-    assert fired(client, "pool-faulting").keys() == {"is busy"}
+@pytest.mark.parametrize("alert", JUDGED)
+def test_an_alert_judges_the_newest_interval_alone(client: ClickHouse, alert: str) -> None:
+    figure, dataset, over, below, *beside = JUDGED[alert]
+    for system, earlier, newest in (("over", below, over), ("was over", over, below), ("below", below, below)):
+        for ts, row in ((ago(40), earlier), (ago(5), newest)):
+            for table, columns in ((dataset, row), *beside):
+                insert(client, table, columns, ts=ts, interval_s=300, system=system)
+    assert fired(client, alert) == {"over": pytest.approx(figure)}
 
 
 def test_results_whose_rows_are_under_way_are_not_incomplete_yet(client: ClickHouse) -> None:
