@@ -48,7 +48,7 @@ class PublishedFigure(Strict):
     each : tables whose joined rows have the cells; rows that lack one are left out.
     computed : expression that computes it.
     published : as printed, or the cell where it is printed; exact to half of its last digit, or to `tolerance`.
-    range : from and to, where nothing or only a rough figure is printed.
+    range : from and to, where nothing or only a rough figure is printed; `ranges` has those of the rows, by name.
     expect : `cut`: printed truncated, not rounded; `source_error`: the document errs, and its own numbers give another
         figure; `counter_check`: a formula that must not match.
     """
@@ -60,14 +60,15 @@ class PublishedFigure(Strict):
     computed: Expression
     published: StrictStr | None = None
     range: tuple[float, float] | None = None
+    ranges: dict[str, tuple[float, float]] = {}
     tolerance: float | None = None
-    unit: str
+    unit: str = "%"
     expect: Kind = "reproduced"
     note: str = ""
 
     @model_validator(mode="after")
     def _has_one_limit(self) -> PublishedFigure:
-        if (self.published is None) == (self.range is None):
+        if (self.published is None) == (not (self.range or self.ranges)):
             raise ValueError(f"{self.id}: expected either `published` or `range`")
         if self.range and self.expect != "reproduced":
             raise ValueError(f"{self.id}: a range can only be `reproduced`")
@@ -113,8 +114,10 @@ def outcomes(facts: Iterable[Document]) -> Iterator[Recomputed]:
                 continue
             for rows in zip(*map(_rows, check.each), strict=True):
                 cells = ChainMap(*rows)
+                name = _row_name(rows[0])
                 if _wanted(check) <= cells.keys():
-                    yield _outcome(document.document, check, f"{check.id}/{_row_name(rows[0])}", cells)
+                    of_row = check.model_copy(update={"range": check.ranges[name]}) if check.ranges else check
+                    yield _outcome(document.document, of_row, f"{check.id}/{name}", cells)
 
 
 def totals(found: Iterable[Recomputed]) -> dict[str, Any]:
@@ -218,5 +221,5 @@ def _rows(name: str) -> list[Row]:
 
 
 def _row_name(row: Cells) -> str:
-    """Return the unique name of a row: its name, or capacity and threads in table 7-4."""
-    return row["run"] if "run" in row else f"{row['capacity_pct']}-{row['threads']}"
+    """Return the unique name of a row: its run or scenario, or capacity and threads in table 7-4."""
+    return row.get("run") or row.get("scenario") or f"{row['capacity_pct']}-{row['threads']}"
