@@ -1,4 +1,4 @@
-"""Golden cases: what a format yields from an input, as text: `cases/<subject>.case` in the folder of the format.
+r"""Golden cases: what a format yields from an input, as text: `cases/<subject>.case` in the folder of the format.
 
     zone: Europe/Berlin
 
@@ -25,8 +25,8 @@ they matter `system`, `date_order`, `at`, `complete`, `columns`.
 
 The lines between `== name` and `----` are the input, as it is, unless there is a line `-- name --`. That begins a file:
 the first is the input, others are its neighbours. The lines above the first are what differs for the case; null removes
-a value. The mark says what text does not show: `(CRLF)`, `(no newline at the end)`, both, or `(beside)` for a file that
-is binary, encoded, has control characters or lines such as these: it lies beside the case file as `<case>.<name>`.
+a value. The marks say what text does not show: `(CRLF)`, `(no newline at the end)`, `(escaped)` where bytes are written
+as in Python, `\x00`, or alone `(beside)`: the file lies beside the case file as `<case>.<name>`.
 
 Below `----` is what is expected. A line has the dataset and what all its rows of the case share, the lines below have
 the rows: a table with `-` where a value is missing, or an object of JSON each. Rows of `counter`, `config` and
@@ -76,7 +76,7 @@ COLLECTORS = Path(__file__).parents[2] / "collectors"
 FOLDERS = sorted([*COLLECTORS.glob("formats/*/cases"), COLLECTORS / "advice/cases"])
 ADVICE = "advice"
 INPUT = "input"
-CRLF, UNENDED, BESIDE = "CRLF", "no newline at the end", "beside"
+CRLF, UNENDED, ESCAPED, BESIDE = "CRLF", "no newline at the end", "escaped", "beside"
 PAIRS = {"counter": ("counter", "value"), "config": ("name", "value"), "manifest": ("counted", "row_count")}
 """The columns of a dataset that stand as `name=value`."""
 FRAME = ("system", "source", "boot_id", "ts", "interval_s")
@@ -273,11 +273,13 @@ def _by_name() -> dict[str, Case]:
 def _content(file: Path, marks: str, lines: str) -> bytes:
     if marks == BESIDE:
         return file.read_bytes()
-    if unknown := set(marks.split(", ")) - {"", CRLF, UNENDED}:
-        raise ValueError(f"{file}: expected the marks `{CRLF}`, `{UNENDED}` or `{BESIDE}`, not {unknown}")
+    if unknown := set(marks.split(", ")) - {"", CRLF, UNENDED, ESCAPED}:
+        raise ValueError(f"{file}: expected the marks `{CRLF}`, `{UNENDED}`, `{ESCAPED}` or `{BESIDE}`, not {unknown}")
     if UNENDED in marks:
         lines = lines.removesuffix("\n")
-    return (lines.replace("\n", "\r\n") if CRLF in marks else lines).encode()
+    if CRLF in marks:
+        lines = lines.replace("\n", "\r\n")
+    return lines.encode().decode("unicode_escape").encode("latin-1") if ESCAPED in marks else lines.encode()
 
 
 def _block(dataset: str, rows: list[Row]) -> list[str]:
