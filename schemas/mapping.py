@@ -3,22 +3,29 @@
 A source is what writes rows: a format, a job, the agent or the lander. Its file lists, for each dataset, the columns
 that it fills, each with the counter, formula or text behind it. A format that reads many tables describes each in a
 file of its own, below `tables/`: what they fill stands there alone.
+
+Parsers take from here the counters that fill a column as they are, or by a factor or the length of the interval.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from counterflow.base.errors import CounterflowError
-from counterflow.schemas.definition import FOLDER, load_yaml
+from counterflow.schemas.definition import FOLDER, datasets, load_yaml
 
 _FOLDERS = ("collectors/agent", "collectors/formats/*", "pipelines/jobs/*", "pipelines/landing")
 _FILE = TypeAdapter(dict[str, dict[str, str]])
+_FILL = re.compile(
+    r"(?P<counter>.+?)(?P<rate> \xd7 interval_s)?(?: (?P<by>[\xd7/]) (?P<number>[\d,]+))?(?: \((?P<remark>[^()]+)\))?"
+)
 
 Mappings = Mapping[str, Mapping[str, Mapping[str, str]]]
 """Source, dataset, column: what fills it. A source is named as its folder."""
@@ -32,18 +39,56 @@ def mappings() -> Mappings:
     ------
     CounterflowError : a file is not a mapping; the message names it.
     """
+    paths = sorted(path for folder in _FOLDERS for path in FOLDER.parent.glob(f"{folder}/mapping.yaml"))
+    return {path.parent.name: _with_tables(path.parent, _stated(path)) for path in paths}
+
+
+class Fill(NamedTuple):
+    """A counter that fills a column: times `factor`, and times the seconds of the interval where it is a `rate`."""
+
+    column: str
+    counter: str
+    factor: float
+    rate: bool
+    remark: str | None
+
+
+@cache
+def fills(source: str, dataset: str) -> tuple[Fill, ...]:
+    """Return the counters of a format that fill columns of a dataset; semicolons separate those of one column.
+
+    Formulas and texts are among them, as counters with names that no input has.
+    """
+    found = []
+    for column, text in _stated(FOLDER.parent / f"collectors/formats/{source}/mapping.yaml")[dataset].items():
+        for match in filter(None, map(_FILL.fullmatch, text.split("; "))):
+            number = float((match["number"] or "1").replace(",", ""))
+            factor = 1 / number if match["by"] == "/" else number
+            found.append(Fill(column, match["counter"], factor, match["rate"] is not None, match["remark"]))
+    return tuple(found)
+
+
+def amounts(source: str, dataset: str, figures: Mapping[str, float], seconds: float | None) -> dict[str, float]:
+    """Return the columns of a dataset that the figures of one row fill; without `seconds`, none by a rate."""
     found = {}
-    for path in sorted(path for folder in _FOLDERS for path in FOLDER.parent.glob(f"{folder}/mapping.yaml")):
-        try:
-            own = _FILE.validate_python(load_yaml(path.read_text(encoding="utf-8")))
-        except (ValidationError, yaml.YAMLError) as error:
-            raise CounterflowError(f"{path}: {error}", hint="see CONTRIBUTING.md, Add a format", exit_code=2) from None
-        found[path.parent.name] = _with_tables(path.parent, own)
+    for column, counter, factor, rate, _ in fills(source, dataset):
+        if counter in figures and not (rate and seconds is None):
+            found[column] = round(figures[counter] * (seconds or 0.0 if rate else 1.0) * factor, 3)
     return found
 
 
+def _stated(path: Path) -> dict[str, dict[str, str]]:
+    try:
+        return _FILE.validate_python(load_yaml(path.read_text(encoding="utf-8")))
+    except (ValidationError, yaml.YAMLError) as error:
+        raise CounterflowError(f"{path}: {error}", hint="see CONTRIBUTING.md, Add a format", exit_code=2) from None
+
+
 def _with_tables(folder: Path, own: Mapping[str, Mapping[str, str]]) -> dict[str, Mapping[str, str]]:
-    """Return the mapping of a source, completed by what the descriptions of its tables fill."""
+    """Return the mapping of a source, completed by what the descriptions of its tables fill, and by earlier values.
+
+    Where a source fills `prev_ts`, it fills `prev_…` of each column that has one.
+    """
     found: dict[str, dict[str, list[str]]] = {}
     for path in sorted(folder.glob("tables/*.yaml")):
         table = load_yaml(path.read_text(encoding="utf-8"))
@@ -53,14 +98,17 @@ def _with_tables(folder: Path, own: Mapping[str, Mapping[str, str]]) -> dict[str
             for column, written in (alone | record.get("columns", {})).items():
                 less = " less its preceding sample" if column in record.get("difference", ()) else ""
                 columns.setdefault(column, []).append(f"{path.stem} {written}{less}")
-            for column in record.get("previous", ()):
-                columns[f"prev_{column}"] = [f"{column} of the preceding sample"]
             alone = {}
     texts = {
         dataset: {column: "; ".join(dict.fromkeys(parts)) for column, parts in columns.items()}
         for dataset, columns in found.items()
     }
-    return {dataset: {**texts.get(dataset, {}), **own.get(dataset, {})} for dataset in sorted({*texts, *own})}
+    stated = {dataset: {**texts.get(dataset, {}), **own.get(dataset, {})} for dataset in sorted({*texts, *own})}
+    for dataset, filled in stated.items():
+        if "prev_ts" in filled:
+            previous = {f"prev_{column}": f"{column} at prev_ts" for column in filled}
+            filled |= {name: text for name, text in previous.items() if name in datasets()[dataset].columns}
+    return dict(stated)
 
 
 def counters_by_source(dataset: str, sources: Mappings) -> dict[str, Mapping[str, str]]:

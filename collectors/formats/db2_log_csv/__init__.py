@@ -17,24 +17,14 @@ from counterflow.collectors.text.numbers import number_within
 from counterflow.collectors.text.running_counts import beside
 from counterflow.collectors.text.settings import changes
 from counterflow.collectors.text.stamps import iso, stated
+from counterflow.schemas.definition import datasets
+from counterflow.schemas.mapping import fills
 
 SOURCE = "db2_log_csv"
 
 TIME, SYSTEM, SUBSYSTEM = "time_utc", "sysid", "ssid"
-COUNTS = {
-    "QJSTCIWR": "ci_written",
-    "QJSTBFFL": "ci_created",
-    "QJSTLOGW": "write_ios",
-    "QJSTBFWR": "write_calls",
-    "QJSTWTB": "buffer_waits",
-    "QJSTBPAG": "buffers_paged_in",
-    "QJSTTHRW": "threshold_writes",
-    "QJSTSERW": "serial_ci_written",
-    "zhl_log_writes": "zhl_log_writes",
-    "zhl_log_write_fail_sync": "zhl_log_write_fail_sync",
-    "SWACAWLG_us": "log_write_wait_us",
-    "SWACARLG": "log_write_waits",
-}
+_FILLED = datasets()["db_log"].columns
+COUNTS = {fill.counter: fill.column for fill in fills(SOURCE, "db_log") if _FILLED[fill.column].kind == "cumulative"}
 """The running counts, by the names of the file."""
 GAUGES = ("copies", "active_threads", "zhl_sync_pct")
 TEXTS = ("member", "log_path")

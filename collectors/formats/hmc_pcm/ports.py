@@ -9,18 +9,9 @@ from typing import Any
 from counterflow.collectors.formats.hmc_pcm.figures import Averages
 from counterflow.collectors.records import Fields
 from counterflow.collectors.text.trees import mapping, mappings
+from counterflow.schemas.mapping import fills
 
-FIGURES = {
-    "sentPackets": "out_packets",
-    "receivedPackets": "in_packets",
-    "errorOut": "out_errors",
-    "errorIn": "in_errors",
-    "droppedSentPackets": "out_dropped",
-    "droppedReceivedPackets": "in_dropped",
-    "sentBytes": "out_kb",
-    "receivedBytes": "in_kb",
-}
-"""Columns of `link`: these figures, of a second, times the length of the interval; KB are 1,024 bytes."""
+FIGURES = {fill.counter: fill for fill in fills("hmc_pcm", "link") if fill.rate}
 NAMING = ("drcIndex", "physicalLocation", "physicalDrcIndex", "physicalPortId", "id")
 
 _LOGICAL_PORT = re.compile(r"-S\d+$")
@@ -46,9 +37,9 @@ def physical(server: Mapping[str, Any]) -> Iterator[Port]:
 def amounts(link: str, port: Mapping[str, Any], seconds: float, averages: Averages) -> Fields:
     """Return the columns of `link` that a port's figures fill."""
     fields: Fields = {}
-    for name, column in FIGURES.items():
+    for name, fill in FIGURES.items():
         if (rate := averages.of(link, port, name)) is not None:
-            fields[column] = round(rate * seconds / 1024, 6) if column.endswith("_kb") else round(rate * seconds, 3)
+            fields[fill.column] = round(rate * seconds * fill.factor, 3 if fill.factor == 1 else 6)
     return fields
 
 

@@ -13,6 +13,7 @@ from counterflow.collectors.records import Fields, Reason
 from counterflow.collectors.text.device_names import devices
 from counterflow.collectors.text.refused import RefusedFigures
 from counterflow.collectors.text.trees import mapping, number
+from counterflow.schemas.mapping import amounts, fills
 
 _COUNT = re.compile(r"-?[0-9]+")
 _AGAIN = re.compile(r"#\d+$")
@@ -33,16 +34,15 @@ def measured(
         used["cpu_total"] = used["cpus"] = {name for names in key.CPU.values() if len(names) == 1 for name in names}
         yield from _engines(tree, refused)
     if "disks" in tree:
-        named = (key.DISK_RATES, key.DISK_GAUGES)
-        used["disks"] = {name for table in named for name in table.values()} | {"rmsec", "wmsec"}
+        used["disks"] = _names("disk") | {"rmsec", "wmsec"}
         yield "disk", None
         yield from _disks(mapping(tree["disks"]), _system_of(tree), seconds, refused)
     if "networks" in tree:
-        used["networks"] = {*key.LINK_RATES.values(), *key.LINK_BYTES.values()}
+        used["networks"] = _names("link")
         yield "link", None
         yield from _links(mapping(tree["networks"]), seconds, refused)
     if "proc_meminfo" in tree or "proc_vmstat" in tree:
-        used["proc_meminfo"] = set(key.POOL_KB.values())
+        used["proc_meminfo"] = _names("pool")
         yield "pool", _pool(tree, preceding, refused)
     if "processes" in tree:
         yield "job", None
@@ -113,8 +113,7 @@ def _disks(
         figures = _figures(content, ("disks", disk), refused)
         kind = kinds[disk]
         fields: Fields = {"disk": disk, "device_type": kind.device_type, "leaf": kind.leaf}
-        fields |= _amounts(figures, key.DISK_RATES, seconds)
-        fields |= {column: figures[name] for column, name in key.DISK_GAUGES.items() if name in figures}
+        fields |= amounts("njmon", "disk", figures, seconds)
         for column, (spent, count) in key.DISK_MEANS.items():
             if spent in figures and figures.get(count):
                 fields[column] = round(figures[spent] / figures[count], 3)
@@ -124,16 +123,13 @@ def _disks(
 def _links(links: Mapping[str, Any], seconds: float | None, refused: RefusedFigures) -> Iterator[tuple[str, Fields]]:
     for link, content in links.items():
         figures = _figures(content, ("networks", link), refused)
-        amounts = _amounts(figures, key.LINK_RATES, seconds) | _amounts(figures, key.LINK_BYTES, seconds, 1 / 1024)
-        yield "link", {"link": link, "link_type": "interface", **amounts}
+        yield "link", {"link": link, "link_type": "interface", **amounts("njmon", "link", figures, seconds)}
 
 
 def _pool(tree: Tree, preceding: Mapping[str, float], refused: RefusedFigures) -> Fields:
-    fields: Fields = {"pool": "memory"}
-    meminfo = mapping(tree.get("proc_meminfo"))
-    for column, name in key.POOL_KB.items():
-        if (kb := _checked(meminfo.get(name), ("proc_meminfo", name), refused)) is not None:
-            fields[column] = round(kb / 1024, 3)
+    meminfo, used = mapping(tree.get("proc_meminfo")), _names("pool")
+    figures = _figures({k: v for k, v in meminfo.items() if k in used}, ("proc_meminfo",), refused)
+    fields: Fields = {"pool": "memory", **amounts("njmon", "pool", figures, None)}
     vmstat = mapping(tree.get("proc_vmstat"))
     for column, name in key.POOL_CUMULATIVE.items():
         now = number(vmstat.get(name))
@@ -149,6 +145,7 @@ def _pool(tree: Tree, preceding: Mapping[str, float], refused: RefusedFigures) -
 
 def _jobs(processes: Mapping[str, Any], seconds: float | None, refused: RefusedFigures) -> Iterator[tuple[str, Fields]]:
     seen: set[str] = set()
+    used = _names("job")
     for name, content in processes.items():
         pid = number(mapping(content).get("pid"))
         if pid is None or f"{pid:.0f}" in seen:
@@ -157,17 +154,15 @@ def _jobs(processes: Mapping[str, Any], seconds: float | None, refused: RefusedF
             continue
         job = f"{pid:.0f}"
         seen.add(job)
-        figures = _figures({k: v for k, v in content.items() if k in key.JOB}, ("processes", name), refused)
+        figures = _figures({k: v for k, v in content.items() if k in used}, ("processes", name), refused)
         names = (text for text in map(content.get, ("cmd", "name")) if isinstance(text, str))
         fields: Fields = {"job": job, "command": next(names, _AGAIN.sub("", name))}
-        fields |= _amounts(figures, key.JOB_PERCENT, seconds, 10)  # % of a second, in ms
-        fields |= _amounts(figures, key.JOB_RATES, seconds)
-        fields |= {column: figures[source] for column, source in key.JOB_GAUGES.items() if source in figures}
+        fields |= amounts("njmon", "job", figures, seconds)
         if "cpu_ms" in fields:
             fields["cpu_base"] = "logical"
         yield "job", fields
         for counter, value in content.items():
-            if counter not in key.JOB and counter not in key.JOB_IDENTITIES:
+            if counter not in used and counter not in key.JOB_IDENTITIES:
                 yield from _counter("processes", job, counter, value, refused)
 
 
@@ -176,12 +171,9 @@ def _figures(content: Any, path: tuple[str, ...], refused: RefusedFigures) -> di
     return {name: value for name, value in numbers.items() if value is not None}
 
 
-def _amounts(
-    figures: Mapping[str, float], columns: Mapping[str, str], seconds: float | None, factor: float = 1
-) -> dict[str, float]:
-    if seconds is None:
-        return {}
-    return {column: round(figures[name] * seconds * factor, 3) for column, name in columns.items() if name in figures}
+def _names(dataset: str) -> set[str]:
+    """Return the keys whose figures fill columns of a dataset."""
+    return {fill.counter for fill in fills("njmon", dataset)}
 
 
 def _checked(value: object, path: Iterable[str], refused: RefusedFigures, *, signed: bool = False) -> float | None:

@@ -20,41 +20,9 @@ CPU = {
 }
 """Columns of system_cpu: sums of these keys."""
 
-DISK_RATES = {
-    "reads": "reads",
-    "writes": "writes",
-    "transfers": "xfers",
-    "read_kb": "rkb",
-    "written_kb": "wkb",
-    "backlog_ms": "backlog",
-    "merged_reads": "rmerge",
-    "merged_writes": "wmerge",
-}
-DISK_GAUGES = {"busy_pct": "busy", "queue_length": "inflight"}
 DISK_MEANS = {"read_service_ms": ("rmsec", "reads"), "write_service_ms": ("wmsec", "writes")}
 """Milliseconds spent by all operations a second, over operations a second: ms from submission to completion."""
 
-LINK_RATES = {
-    "out_packets": "opackets",
-    "in_packets": "ipackets",
-    "out_errors": "oerrs",
-    "in_errors": "ierrs",
-    "out_dropped": "odrop",
-    "in_dropped": "idrop",
-    "collisions": "ocolls",
-}
-LINK_BYTES = {"out_kb": "obytes", "in_kb": "ibytes"}
-
-POOL_KB = {
-    "size_mb": "MemTotal",
-    "free_mb": "MemFree",
-    "cached_mb": "Cached",
-    "buffers_mb": "Buffers",
-    "active_mb": "Active",
-    "inactive_mb": "Inactive",
-    "paging_space_mb": "SwapTotal",
-    "paging_space_free_mb": "SwapFree",
-}
 POOL_CUMULATIVE = {
     "faults": "pgfault",
     "major_faults": "pgmajfault",
@@ -64,18 +32,6 @@ POOL_CUMULATIVE = {
     "paging_space_pages_out": "pswpout",
 }
 
-JOB_PERCENT = {"cpu_ms": "cpu_percent", "cpu_user_ms": "cpu_usr", "cpu_sys_ms": "cpu_sys"}
-JOB_RATES = {"minor_faults": "minorfault", "major_faults": "majorfault"}
-JOB_GAUGES = {
-    "threads": "threads",
-    "size_kb": "statm_size_kb",
-    "resident_kb": "statm_resident_kb",
-    "resident_text_kb": "statm_restext_kb",
-    "resident_data_kb": "statm_resdata_kb",
-    "shared_kb": "statm_share_kb",
-}
-
-JOB = {*JOB_PERCENT.values(), *JOB_RATES.values(), *JOB_GAUGES.values()}
 JOB_IDENTITIES = {"pid", "ppid", "pgrp", "session", "tty_nr", "uid", "classid"}
 """Numbers of a process that name something."""
 

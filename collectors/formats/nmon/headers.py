@@ -19,6 +19,7 @@ from counterflow.collectors.text.dates import readings
 _CONTINUED = re.compile(r"([A-Z]+)\d+")
 _ENGINE = re.compile(r"(CPU|PCPU|SCPU)(\d+)")
 _UTILISATION = re.compile(r"CPUUTIL(\d+)")
+_PLACES = {"system_cpu": ("core", "all"), "pool": ("memory",)}
 _PC = {0x84: "a", 0x8E: "A", 0x82: "e", 0x90: "E", 0x96: "u", 0xEA: "U"}
 """Accented letters of months in code page 850, as Latin-1 reads them; 0xEA is its U with a circumflex."""
 
@@ -82,7 +83,7 @@ def process_layout(names: tuple[str, ...], system: str) -> ProcessLayout:
     numeric = tuple(n for n, name in enumerate(tail) if name not in semantics.TOP_TEXT)
     text = tuple((n, semantics.TOP_TEXT[name]) for n, name in enumerate(tail) if name in semantics.TOP_TEXT)
     columns = (*names[:at], *(tail[n] for n in numeric))
-    measures = tuple(semantics.TOP[system].get(name) for name in columns)
+    measures = tuple(semantics.FILLED[system]["TOP"].measures.get(name) for name in columns)
     unmeasured = tuple((n, columns[n]) for n, measure in enumerate(measures) if measure is None)
     return ProcessLayout(at, len(tail), numeric, text, columns, measures, unmeasured)
 
@@ -240,32 +241,30 @@ class Headers:
             return section
         first = self.table.get(match[1])
         if first is None:  # its first part is lost, but nothing else has this name
-            return match[1] if match[1] in semantics.DISK else section
+            return match[1] if match[1] in semantics.DISKS else section
         return match[1] if first.title == self.table[section].title else section
 
     def _compile(self, section: str, header: Header) -> Layout:
         base, names = self.base(section), header.names
+        filled = semantics.FILLED[self.system]
         if match := _ENGINE.fullmatch(base):
-            measures, key = semantics.ENGINES[match[1]], ("core", f"CPU{int(match[2]):03d}")
+            measures, key = filled[f"{match[1]}nnn"].measures, ("core", f"CPU{int(match[2]):03d}")
             cells = [self._measured("system_cpu", key, measures.get(name), base, name) for name in names]
             return Layout(base, names, _unique(cells), percentages=match[1] == "CPU")
-        is_disk = base in semantics.DISK or base == semantics.READS_AGAIN
-        is_group = base in semantics.GROUP and not (
-            base in semantics.GROUP_TIMES and self.group_times_per_second is None
-        )
-        if (is_disk or is_group) and len(set(names)) == len(names) and all(names):
+        is_group = base.startswith("DG")
+        is_known = not (base in semantics.GROUP_TIMES and self.group_times_per_second is None)
+        is_disk = (base in semantics.DISKS and is_known) or base == semantics.READS_AGAIN
+        if is_disk and len(set(names)) == len(names) and all(names):
             # a group may have the name of a disk: their lists stay apart
             group = self._groups.setdefault((*names, "DG"[: 2 * is_group]), len(self._groups))
             return Layout(base, names, group=group, is_group=is_group)
         if base in semantics.LINKS:
-            return Layout(base, names, _unique([self._link(base, name) for name in names]))
+            return Layout(base, names, _unique([self._link(base, name, filled[base].measures) for name in names]))
         if match := _UTILISATION.fullmatch(base):
             instance = f"CPU{int(match[1]):03d}"
             return Layout("CPUUTIL", names, _unique([self._counter("CPUUTIL", name, instance) for name in names]))
-        fields = semantics.FIELDS.get((self.system, base))
-        if fields is not None:
-            dataset, measures = fields
-            place = ("core", "all") if dataset == "system_cpu" else ("memory",)
+        if base in filled and (place := _PLACES.get(filled[base].dataset)):
+            dataset, measures = filled[base]
             cells = [self._measured(dataset, place, measures.get(name), base, name) for name in names]
             return Layout(base, names, _unique(cells), percentages=base == "CPU_ALL")
         family = semantics.family(self.system, base)
@@ -285,19 +284,19 @@ class Headers:
             return self._counter(section, name, key[1] if dataset == "system_cpu" and key[1] != "all" else "")
         return Cell(dataset, key, *measure)
 
-    def _link(self, section: str, name: str) -> Cell:
-        links = semantics.LINKS[section]
-        if links.each is not None:
-            return Cell("link", (links.link_type, name), *links.each)
-        match = links.split.fullmatch(name) if links.split else None
+    def _link(self, section: str, name: str, measures: Mapping[str, semantics.Measure]) -> Cell:
+        link_type, split = semantics.LINKS[section]
+        if split is None:
+            return Cell("link", (link_type, name), *measures[""])
+        match = split.fullmatch(name)
         if match is None:
             return self._counter(section, name)
-        measure = links.measures.get(match[2])
+        measure = measures.get(match[2])
         if measure is None:
             return Cell(
                 "counter", (section, match[1]), match[2], unit=semantics.unit_of(self.system, section, match[2])
             )
-        return Cell("link", (links.link_type, match[1]), *measure)
+        return Cell("link", (link_type, match[1]), *measure)
 
     def _counter(self, section: str, name: str, instance: str = "") -> Cell:
         family = semantics.family(self.system, section)

@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from counterflow.schemas.mapping import fills
+
 
 class Measure(NamedTuple):
     """A column of a dataset filled with the value times `factor`, times the interval where it is a rate."""
@@ -43,19 +45,6 @@ class Family(NamedTuple):
     ceiling: int | None = None
 
 
-class Links(NamedTuple):
-    """A section of interfaces or ports: `split` parts name and figure, or every column is a port and fills `each`."""
-
-    link_type: str
-    measures: dict[str, Measure] = {}
-    split: re.Pattern[str] | None = None
-    each: Measure | None = None
-
-
-def rate(column: str, factor: float = 1.0) -> Measure:
-    return Measure(column, factor, rate=True)
-
-
 PERCENT = Unit("%", "percent")
 GAUGE = Unit(None, "gauge")
 MB = Unit("MB of 1,048,576 bytes", "gauge")
@@ -66,43 +55,38 @@ KB_PER_S = Unit("KB of 1,024 bytes/s", "rate")
 BYTES_PER_S = Unit("bytes/s", "rate")
 KB = Unit("KB of 1,024 bytes", "gauge")
 
-# disk: one row per device, from the DISK sections (AIX and Linux name them alike; each has some of them)
 
-DISK = {
-    "DISKBUSY": Measure("busy_pct"),
-    "DISKREAD": rate("read_kb"),
-    "DISKWRITE": rate("written_kb"),
-    "DISKXFER": rate("transfers"),
-    "DISKREADS": rate("reads"),
-    "DISKRIO": rate("reads"),
-    "DISKWRITES": rate("writes"),
-    "DISKWIO": rate("writes"),
-    "DISKBSIZE": Measure("kb_per_transfer"),  # KB a transfer, although documented as a number of blocks
-    "DISKAVGRIO": Measure("kb_per_read"),  # KB a read, although titled "Average Reads per second"
-    "DISKAVGWIO": Measure("kb_per_write"),
-    "DISKSERV": Measure("service_ms"),
-    "DISKREADSERV": Measure("read_service_ms"),
-    "DISKWRITESERV": Measure("write_service_ms"),
-    "DISKWAIT": Measure("wait_ms"),
-}
+class Filled(NamedTuple):
+    """The dataset that a section fills, and its columns by their names; "" where every column is a device."""
+
+    dataset: str
+    measures: dict[str, Measure]
+
+
+_SECTION = re.compile(r"[A-Z]+(?:_ALL|nnn)?")
+
+
+def _filled() -> dict[str, dict[str, Filled]]:
+    found: dict[str, dict[str, Filled]] = {"AIX": {}, "Linux": {}}
+    for dataset in ("system_cpu", "pool", "disk", "link", "job"):
+        for fill in fills("nmon", dataset):
+            section, _, name = fill.counter.partition(" ")
+            if not _SECTION.fullmatch(section):
+                continue
+            for system in [fill.remark] if fill.remark in found else found:
+                filled = found[system].setdefault(section, Filled(dataset, {}))
+                filled.measures[name] = Measure(fill.column, fill.factor, fill.rate)
+    return found
+
+
+FILLED = _filled()
+"""What `mapping.yaml` states of each section, by system. CPUnnn, PCPUnn and SCPUnn of one number are one row."""
+
+DISKS = {section: filled.measures[""] for section, filled in FILLED["Linux"].items() if re.match("DISK|DG", section)}
+"""Sections of disks, DISK* (AIX and Linux name them alike; each has some of them), and of groups of disks, DG*."""
 READS_AGAIN = "DISKRXFER"
 """Reads per second, repeated: fills `reads` without DISKRIO; beside it, only differing figures become a counter."""
 
-GROUP = {
-    "DGBUSY": Measure("busy_pct"),
-    "DGREAD": rate("read_kb"),
-    "DGWRITE": rate("written_kb"),
-    "DGXFER": rate("transfers"),
-    "DGREADS": rate("reads"),
-    "DGWRITES": rate("writes"),
-    "DGSIZE": Measure("kb_per_transfer"),
-    "DGREADMERGE": rate("merged_reads"),
-    "DGWRITEMERGE": rate("merged_writes"),
-    "DGINFLIGHT": Measure("queue_length"),
-    "DGBACKLOG": rate("backlog_ms"),
-    "DGREADSERV": Measure("read_service_ms"),  # a sum: divided by DGREADS
-    "DGWRITESERV": Measure("write_service_ms"),  # a sum: divided by DGWRITES
-}
 GROUP_SUMS = {"DGREADSERV": "DGREADS", "DGWRITESERV": "DGWRITES"}
 GROUP_TIMES = ("DGREADSERV", "DGWRITESERV", "DGBACKLOG")
 
@@ -127,194 +111,20 @@ MEANS_OF = {
 }
 """A mean of nothing is missing: null where both the mean and the number of its operations are 0."""
 
-# system_cpu: one row per logical processor, and one for all
-
-_PERCENTAGES = {
-    "User%": Measure("user_pct"),
-    "Sys%": Measure("sys_pct"),
-    "Wait%": Measure("wait_pct"),
-    "Idle%": Measure("idle_pct"),
-    "Steal%": Measure("steal_pct"),
-}
-_PHYSICAL = {
-    "User": Measure("physical_user_cores"),
-    "Sys": Measure("physical_sys_cores"),
-    "Wait": Measure("physical_wait_cores"),
-    "Idle": Measure("physical_idle_cores"),
-    "Entitled Capacity": Measure("entitled_cores"),
-}
-_SCALED = {
-    "User": Measure("scaled_user_cores"),
-    "Sys": Measure("scaled_sys_cores"),
-    "Wait": Measure("scaled_wait_cores"),
-    "Idle": Measure("scaled_idle_cores"),
-}
-
-ENGINES = {"CPU": _PERCENTAGES, "PCPU": _PHYSICAL, "SCPU": _SCALED}
-"""CPUnnn, PCPUnn and SCPUnn of one number are one row."""
-
-# pool and the row of system_cpu for all processors
-
-FIELDS: dict[tuple[str, str], tuple[str, dict[str, Measure]]] = {
-    ("Linux", "CPU_ALL"): ("system_cpu", {**_PERCENTAGES, "CPUs": Measure("logical_engines")}),
-    ("AIX", "CPU_ALL"): (
-        "system_cpu",
-        # the column PhysicalCPUs holds logical processors
-        {**_PERCENTAGES, "PhysicalCPUs": Measure("logical_engines"), "CPUs": Measure("logical_engines")},
-    ),
-    ("AIX", "PCPU_ALL"): ("system_cpu", _PHYSICAL),
-    ("AIX", "SCPU_ALL"): ("system_cpu", _SCALED),
-    ("AIX", "LPAR"): (
-        "system_cpu",
-        {
-            "PhysicalCPU": Measure("physical_consumed_cores"),
-            "virtualCPUs": Measure("virtual_engines"),
-            "logicalCPUs": Measure("logical_engines"),
-            "poolCPUs": Measure("pool_cores"),
-            "entitled": Measure("entitled_cores"),
-            "PoolIdle": Measure("pool_idle_cores"),
-            "usedPoolCPU%": Measure("pool_used_pct"),
-            "Folded": Measure("folded_engines"),
-        },
-    ),
-    ("Linux", "LPAR"): (  # Linux on POWER: other columns under the same name
-        "system_cpu",
-        {
-            "PhysicalCPU": Measure("physical_consumed_cores"),
-            "Logical CPU": Measure("logical_engines"),
-            "partition_active_processors": Measure("virtual_engines"),
-            "partition_entitled_capacity": Measure("entitled_cores"),
-            "pool_idle_time": Measure("pool_idle_cores"),
-        },
-    ),
-    ("Linux", "MEM"): (
-        "pool",
-        {
-            "memtotal": Measure("size_mb"),
-            "memfree": Measure("free_mb"),
-            "cached": Measure("cached_mb"),
-            "buffers": Measure("buffers_mb"),
-            "active": Measure("active_mb"),
-            "inactive": Measure("inactive_mb"),
-            "swaptotal": Measure("paging_space_mb"),
-            "swapfree": Measure("paging_space_free_mb"),
-        },
-    ),
-    ("Linux", "VM"): (  # raw deltas since the preceding row: amounts already
-        "pool",
-        {
-            "pgfault": Measure("faults"),
-            "pgmajfault": Measure("major_faults"),
-            "pgpgin": Measure("file_pages_in_kb"),
-            "pgpgout": Measure("file_pages_out_kb"),
-            "pswpin": Measure("paging_space_pages_in"),
-            "pswpout": Measure("paging_space_pages_out"),
-        },
-    ),
-    ("AIX", "MEM"): (
-        "pool",
-        {
-            "Real total(MB)": Measure("size_mb"),
-            "Real free(MB)": Measure("free_mb"),
-            "Virtual total(MB)": Measure("paging_space_mb"),
-            "Virtual free(MB)": Measure("paging_space_free_mb"),
-        },
-    ),
-    ("AIX", "MEMNEW"): (
-        "pool",
-        {
-            "Process%": Measure("process_pct"),
-            "FScache%": Measure("fscache_pct"),
-            "System%": Measure("system_pct"),
-            "Pinned%": Measure("pinned_pct"),
-        },
-    ),
-    ("AIX", "PAGE"): (
-        "pool",
-        {
-            "faults": rate("faults"),
-            "pgin": rate("file_pages_in_kb", 4),
-            "pgout": rate("file_pages_out_kb", 4),
-            "pgsin": rate("paging_space_pages_in"),
-            "pgsout": rate("paging_space_pages_out"),
-            "scans": rate("page_scans"),
-            "reclaims": rate("page_reclaims"),
-        },
-    ),
-}
-
 # link: names hold `-` and `_`, so the last one separates name and figure
 
 _LAST_DASH = re.compile(r"(.+)-((?:reads?|writes?)(?:/s|-KB/s)|readsize|writesize|ierrs|oerrs|collisions?)")
 _PHYSICAL_PORT = re.compile(
     r"(.+?)[_-](read-KB/s|write-KB/s|reads/s|writes/s|Transmit_Errors|Receive_Errors|Packets_Dropped|No_\w+)"
 )
-_TRAFFIC = {
-    "read-KB/s": rate("in_kb"),
-    "write-KB/s": rate("out_kb"),
-    "read/s": rate("in_packets"),
-    "write/s": rate("out_packets"),
-    "reads/s": rate("in_packets"),
-    "writes/s": rate("out_packets"),
-}
-
 LINKS = {
-    "NET": Links("interface", _TRAFFIC, _LAST_DASH),
-    "NETPACKET": Links("interface", _TRAFFIC, _LAST_DASH),
-    "NETSIZE": Links(
-        "interface",
-        {"readsize": Measure("in_bytes_per_packet"), "writesize": Measure("out_bytes_per_packet")},
-        _LAST_DASH,
-    ),
-    "NETERROR": Links(
-        "interface",
-        {
-            "ierrs": rate("in_errors"),
-            "oerrs": rate("out_errors"),
-            "collisions": rate("collisions"),
-            "collision": rate("collisions"),
-        },
-        _LAST_DASH,
-    ),
-    "SEA": Links("sea", _TRAFFIC, _LAST_DASH),
-    "SEAPACKET": Links("sea", _TRAFFIC, _LAST_DASH),
-    "SEACHPHY": Links("sea_physical", _TRAFFIC, _PHYSICAL_PORT),
-    "FCREAD": Links("fc", each=rate("in_kb")),
-    "FCWRITE": Links("fc", each=rate("out_kb")),
-    "FCXFERIN": Links("fc", each=rate("in_packets")),
-    "FCXFEROUT": Links("fc", each=rate("out_packets")),
+    **dict.fromkeys(("NET", "NETPACKET", "NETSIZE", "NETERROR"), ("interface", _LAST_DASH)),
+    **dict.fromkeys(("SEA", "SEAPACKET"), ("sea", _LAST_DASH)),
+    "SEACHPHY": ("sea_physical", _PHYSICAL_PORT),
+    **dict.fromkeys(("FCREAD", "FCWRITE", "FCXFERIN", "FCXFEROUT"), ("fc", None)),
 }
+"""The type of link of a section, and how the names of its columns are parted; None where every column is a port."""
 
-# job: one row per process, from TOP
-
-TOP = {
-    "AIX": {
-        "%CPU": rate("cpu_ms", 10),  # percent of one physical core
-        "%Usr": rate("cpu_user_ms", 10),
-        "%Sys": rate("cpu_sys_ms", 10),
-        "Threads": Measure("threads"),
-        "Size": Measure("size_kb"),
-        "ResText": Measure("resident_text_kb"),
-        "ResData": Measure("resident_data_kb"),
-        "CharIO": rate("char_io_kb", 1 / 1024),
-        "%RAM": Measure("memory_pct"),
-        # Paging is a counter without a unit: recordings show 13 and 54, and paging space is used in pages of 4 KB
-    },
-    "Linux": {
-        "%CPU": rate("cpu_ms", 10),  # percent of one logical processor
-        "%Usr": rate("cpu_user_ms", 10),
-        "%Sys": rate("cpu_sys_ms", 10),
-        "Size": Measure("size_kb"),
-        "ResSet": Measure("resident_kb"),
-        "ResText": Measure("resident_text_kb"),
-        "ResData": Measure("resident_data_kb"),
-        "ShdLib": Measure("shared_kb"),
-        "MinorFault": rate("minor_faults"),  # per second, as a real recorder shows and its source divides
-        "MajorFault": rate("major_faults"),
-        "Threads": Measure("threads"),
-        "IOwaitTime": Measure("io_wait_ms", 10),  # clock ticks of 10 ms
-    },
-}
 TOP_TEXT = {"Command": "command", "WLMclass": "workload_class"}
 CPU_BASE = {"AIX": "physical", "Linux": "logical"}
 

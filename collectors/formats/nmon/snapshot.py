@@ -207,7 +207,7 @@ def _of_disks(sections: Sections, headers: Headers, seconds: float | None) -> di
             if "DISKRIO" in sections:
                 continue
             section = "DISKRIO"
-        measure = semantics.DISK.get(section) or semantics.GROUP[section]
+        measure = semantics.DISKS[section]
         per_interval = section in semantics.GROUP_TIMES and not headers.group_times_per_second
         if (number := semantics.GROUP_SUMS.get(section)) is not None:
             over = (seconds or 0.0) if per_interval else 1.0

@@ -11,23 +11,17 @@ from typing import Literal
 
 from counterflow.collectors.records import Reason, Reject
 from counterflow.collectors.text.lines import Line
+from counterflow.schemas.mapping import fills
 
-DELTAS = {
-    "LOG CI WRITTEN (LOG1&2)": "ci_written_delta",
-    "LOG CI CREATED": "ci_created_delta",
-    "LOG WRITE I/O REQ (LOG1&2)": "write_ios_delta",
-    "UNAVAILABLE OUTPUT LOG BUFF": "buffer_waits_delta",
-    "OUTPUT LOG BUFFER PAGED IN": "buffers_paged_in_delta",
-}
+
+def _labels(behind: str) -> dict[str, str]:
+    """Return the columns of `db_log` by the labels that `mapping.yaml` states with this text behind them."""
+    filled = fills("omegamon_log_activity", "db_log")
+    return {f.counter.removesuffix(behind): f.column for f in filled if f.counter.endswith(behind)}
+
+
+DELTAS, COUNTS = _labels(" QUANTITY"), _labels(" of a record")
 RATE = "LOG RATE FOR 1 LOG (MB)"
-COUNTS = {
-    "CI WRITTEN": "ci_written",
-    "CI CREATED-ACTIVE LOG": "ci_created",
-    "WRITE I/O REQUESTS": "write_ios",
-    "WAIT FOR UNAVAILABLE LOG BUFFER": "buffer_waits",
-    "TOTAL ZHYPERLINKLOG WRITES": "zhl_log_writes",
-    "TOTAL ZHYPERLINKLOG WRITE FAILED SYNC": "zhl_log_write_fail_sync",
-}
 SCALES = {"": 1.0, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
 """Figures too long for their place are rounded, and a letter gives their magnitude."""
 

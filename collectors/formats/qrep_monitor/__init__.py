@@ -21,75 +21,35 @@ from counterflow.collectors.text.keys import is_new
 from counterflow.collectors.text.numbers import number_within
 from counterflow.collectors.text.periods import missing_between, remembered
 from counterflow.collectors.text.stamps import AMBIGUOUS, iso
+from counterflow.schemas.definition import datasets
+from counterflow.schemas.mapping import fills
 
 SOURCE = "qrep_monitor"
 
 
 class Table(NamedTuple):
-    """A monitor table: its queue column, and the dataset's columns that its own fill."""
+    """A monitor table and its queue column; `filled` are the dataset's columns by its own."""
 
     name: str
     component: str
     queue: str | None
-    numbers: Mapping[str, str]
-    times: Mapping[str, str]
     schema: str
+    filled: Mapping[str, str]
+
+
+_TIMES = {name for name, column in datasets()["replication"].columns.items() if column.type.startswith("DateTime")}
+
+
+def _table_of(name: str, component: str, queue: str | None, schema: str) -> Table:
+    by_column = {fill.counter: fill.column for fill in fills(SOURCE, "replication")}
+    own = {column.removeprefix(f"{name} ").lower(): to for column, to in by_column.items() if column.startswith(name)}
+    return Table(name, component, queue, schema, own)
 
 
 TABLES = (
-    Table(
-        "IBMQREP_APPLYMON",
-        "apply",
-        "recvq",
-        {
-            "current_memory": "memory_bytes",
-            "qdepth": "queue_depth",
-            "q_percent_full": "queue_full_pct",
-            "end2end_latency": "end_to_end_ms",
-            "qlatency": "queue_ms",
-            "apply_latency": "apply_ms",
-            "rows_applied": "rows_applied",
-            "rows_processed": "rows_processed",
-            "trans_applied": "transactions_applied",
-            "heartbeat_latency": "heartbeat_ms",
-        },
-        {"qstart_time": "started_at", "oldest_trans": "oldest_transaction_at"},
-        "apply_schema",
-    ),
-    Table(
-        "IBMQREP_CAPQMON",
-        "capture_queue",
-        "sendq",
-        {
-            "xmitqdepth": "queue_depth",
-            "rows_published": "rows_published",
-            "mq_bytes": "mq_bytes",
-            "mq_messages": "mq_messages",
-            "mqput_time": "mq_put_ms",
-            "qfull_error_count": "queue_full_errors",
-            "lobs_too_big": "lobs_too_big",
-        },
-        {},
-        "capture_schema",
-    ),
-    Table(
-        "IBMQREP_CAPMON",
-        "capture",
-        None,
-        {
-            "current_memory": "memory_bytes",
-            "max_trans_size": "largest_transaction_bytes",
-            "rows_processed": "rows_processed",
-            "trans_spilled": "transactions_spilled",
-            "logread_api_time": "log_read_ms",
-            "num_logread_calls": "log_reads",
-            "num_end_of_logs": "ends_of_log",
-            "logrdr_sleeptime": "log_reader_sleep_ms",
-            "mqcmit_time": "mq_commit_ms",
-        },
-        {"current_log_time": "current_log_at"},
-        "capture_schema",
-    ),
+    _table_of("IBMQREP_APPLYMON", "apply", "recvq", "apply_schema"),
+    _table_of("IBMQREP_CAPQMON", "capture_queue", "sendq", "capture_schema"),
+    _table_of("IBMQREP_CAPMON", "capture", None, "capture_schema"),
 )
 TIME = "monitor_time"
 """The first column of each table."""
@@ -133,8 +93,7 @@ class _Row:
         self._context = context
         self._rows, self._memory = rows, rows.memory
         named = {column.strip().lower(): name for name, column in context.columns.items()}
-        self._numbers = {**found.numbers, **{c: n for c, n in named.items() if n in found.numbers.values()}}
-        self._times = {**found.times, **{c: n for c, n in named.items() if n in found.times.values()}}
+        self._filled = {**found.filled, **{c: n for c, n in named.items() if n in found.filled.values()}}
         self._values = {name: value for name, value in values.items() if value}
 
     def items(self) -> Iterator[Record | Reject]:
@@ -187,18 +146,18 @@ class _Row:
         before |= {"ts": fields["ts"], "apart_s": remembered(apart_s, before["apart_s"])}
 
     def _fill(self, fields: Fields, instant: datetime) -> Iterator[Reject]:
-        for column, name in self._times.items():
-            if column not in self._values or self._values[column].startswith(_NEVER):
+        for column, name in self._filled.items():
+            written = self._values.get(column)
+            if name in _TIMES and (written is None or written.startswith(_NEVER)):
                 continue
             try:
-                fields[name] = iso(_earlier(self._values[column], self._context, instant))
+                if name in _TIMES:
+                    fields[name] = iso(_earlier(str(written), self._context, instant))
+                    continue
+                number = self._number(written)
             except (ValueError, OverflowError) as error:
-                yield Reject(Reason.STAMP_INVALID, f"{column.upper()}: {error}", "part")
-        for column, name in self._numbers.items():
-            try:
-                number = self._number(self._values.get(column))
-            except Unusable as error:
-                yield Reject(error.reason, f"{column.upper()}: {error}", "part")
+                reason = error.reason if isinstance(error, Unusable) else Reason.STAMP_INVALID
+                yield Reject(reason, f"{column.upper()}: {error}", "part")
                 continue
             if number is not None and number < 0:
                 yield Reject(Reason.OUT_OF_RANGE, f"{column.upper()}: {number:g} is below 0: not known", "part")
@@ -217,7 +176,7 @@ class _Row:
         """Yield the numbers that the dataset does not hold; a column with other values is noted once."""
         table = self._table
         noted: list[str] = self._memory.setdefault("noted", [])
-        read = {TIME, table.queue, table.schema, *self._numbers, *self._times}
+        read = {TIME, table.queue, table.schema, *self._filled}
         envelope: Fields = {name: fields[name] for name in ("ts", "interval_s", "system", "source") if name in fields}
         for column, value in self._values.items():
             if column in read:
@@ -244,7 +203,7 @@ def _table(names: Collection[str]) -> Table | None:
     if TIME not in names:
         return None
     for table in TABLES:
-        if table.queue in names or (table.queue is None and not {*table.numbers, *table.times}.isdisjoint(names)):
+        if table.queue in names or (table.queue is None and not table.filled.keys().isdisjoint(names)):
             return table
     return None
 
@@ -256,7 +215,7 @@ def _unnamed(columns: Mapping[str, str], cells: list[str]) -> list[str] | None:
         return None
     fitting = []
     for table in TABLES:
-        by_name = {name: column for column, name in {**table.numbers, **table.times}.items()}
+        by_name = {name: column for column, name in table.filled.items()}
         by_name |= {"program_schema": table.schema} | ({"queue": table.queue} if table.queue else {})
         if places.keys() <= by_name.keys() and ("queue" in places) == (table.queue is not None):
             found = [TIME, *(f"column_{place + 1}" for place in range(1, len(cells)))]

@@ -23,6 +23,7 @@ from counterflow.collectors.text.settings import changes
 from counterflow.collectors.text.spans import Samples, Spans
 from counterflow.collectors.text.stamps import iso, stated
 from counterflow.collectors.text.trees import mapping, mappings, number
+from counterflow.schemas.mapping import amounts, fills
 
 SOURCE = "sysstat"
 
@@ -34,34 +35,10 @@ CPU = {
     "idle_pct": ("idle",),
 }
 """Shares of a processor's whole time; `-u ALL` splits user and system into parts."""
-DISK = {"transfers": "tps", "read_kb": "rd_sec", "written_kb": "wr_sec"}
-LINK = {
-    "out_kb": "txkB",
-    "in_kb": "rxkB",
-    "out_packets": "txpck",
-    "in_packets": "rxpck",
-    "out_errors": "txerr",
-    "in_errors": "rxerr",
-    "out_dropped": "txdrop",
-    "in_dropped": "rxdrop",
-    "collisions": "coll",
-}
-POOL = {
-    "faults": "fault",
-    "major_faults": "majflt",
-    "file_pages_in_kb": "pgpgin",
-    "file_pages_out_kb": "pgpgout",
-    "paging_space_pages_in": "pswpin",
-    "paging_space_pages_out": "pswpout",
-    "page_reclaims": "pgsteal",
-}
-"""Columns that are a rate times the interval."""
-SECTORS = ("rd_sec", "wr_sec")
+_SECTORS = ("rd_sec", "wr_sec")
 """Rates of sectors, which are half a KB each."""
 _MOST_SECTORS = 2e9
 """Above 1 TB a second is no rate of a disk."""
-POOL_KB = {"free_mb": "memfree", "cached_mb": "cached", "buffers_mb": "buffers", "active_mb": "active"}
-POOL_KB |= {"inactive_mb": "inactive", "paging_space_free_mb": "swpfree"}
 SETTINGS = ("sysname", "release", "machine", "number-of-cpus")
 
 WRITTEN_BY = "sadf -j /var/log/sa/saDD -- -A"
@@ -69,13 +46,15 @@ _OF_ANOTHER_COMMAND = re.compile(rb'\{\s*"sysstat"\s*:(?![^\0]*"file-date")(?:(?
 """iostat, mpstat and pidstat write `date` where sadf writes `file-date`."""
 _IN_ANOTHER_UNIT = ("rkB", "wkB", "dkB", "avgrq-sz", "avgqu-sz")
 """Figures of a disk that repeat another one in a different unit."""
+_LINK = {fill.counter for fill in fills(SOURCE, "link")}
+_POOL = {fill.counter for fill in fills(SOURCE, "pool")}
 _IN_COLUMNS = {
-    "memory": {*POOL_KB.values(), "swpused"},
-    "paging": {*POOL.values(), "pgscank", "pgscand"},
-    "swap-pages": {*POOL.values()},
-    "disk": {*DISK.values(), "util-percent", *_IN_ANOTHER_UNIT},
-    "net-dev": {*LINK.values()},
-    "net-edev": {*LINK.values()},
+    "memory": {*_POOL, "swpused"},
+    "paging": {*_POOL, "pgscank", "pgscand"},
+    "swap-pages": _POOL,
+    "disk": {*(fill.counter for fill in fills(SOURCE, "disk")), *_IN_ANOTHER_UNIT},
+    "net-dev": _LINK,
+    "net-edev": _LINK,
 }
 """Figures that columns of datasets hold, by section; the other figures of the section are counters."""
 _NOT_COUNTERS = ("timestamp", "cpu-load")
@@ -85,8 +64,6 @@ _MEANS = ("system_cpu", "counter")
 """Datasets whose figures are means or states: behind a gap they count for the usual interval."""
 _NUMBERING = ("number", "line", "bus_number")
 """Numbers that name a row of a list: of a sensor, a serial line, a USB bus."""
-
-Figures = Mapping[str, float]
 
 
 @dataclass
@@ -223,8 +200,8 @@ def _moved(host: Mapping[str, Any]) -> dict[str, tuple[float, ...]]:
         for entry in mappings(sample.get("disk")):
             name = entry.get("disk-device")
             if isinstance(name, str) and NUMBERED.fullmatch(name):
-                total = found.setdefault(name, [0.0] * len(SECTORS))
-                for at, sectors in enumerate(SECTORS):
+                total = found.setdefault(name, [0.0] * len(_SECTORS))
+                for at, sectors in enumerate(_SECTORS):
                     moved = number(entry.get(sectors))
                     if moved is not None and 0 <= moved < _MOST_SECTORS:
                         total[at] += moved
@@ -243,9 +220,7 @@ def _records(
     for disk, figures in disks.items():
         kind = kinds[disk]
         fields: Fields = {"disk": disk, "device_type": kind.device_type, "leaf": kind.leaf}
-        if "util-percent" in figures:
-            fields["busy_pct"] = figures["util-percent"]
-        yield "disk", fields | _amounts(figures, DISK, seconds)
+        yield "disk", fields | amounts(SOURCE, "disk", figures, seconds)
     # where sadf forgets the brace of `network` once, it writes no `network` around the sections that follow
     network = {**sample, **mapping(sample.get("network"))}
     links: dict[str, dict[str, float]] = {}
@@ -253,12 +228,11 @@ def _records(
         if isinstance(entry.get("iface"), str):
             links.setdefault(entry["iface"], {}).update(_figures(entry))
     for link, figures in links.items():
-        yield "link", {"link": link, "link_type": "interface", **_amounts(figures, LINK, seconds)}
+        yield "link", {"link": link, "link_type": "interface", **amounts(SOURCE, "link", figures, seconds)}
     memory = _figures(mapping(sample.get("memory")))
     rates = {**_figures(mapping(sample.get("paging"))), **_figures(mapping(sample.get("swap-pages")))}
     if memory or rates:
-        pool: Fields = {"pool": "memory", **_amounts(rates, POOL, seconds)}
-        pool |= {column: round(memory[name] / 1024, 3) for column, name in POOL_KB.items() if name in memory}
+        pool: Fields = {"pool": "memory", **amounts(SOURCE, "pool", {**memory, **rates}, seconds)}
         if {"swpfree", "swpused"} <= memory.keys():
             pool["paging_space_mb"] = round((memory["swpfree"] + memory["swpused"]) / 1024, 3)
         if {"pgscank", "pgscand"} <= rates.keys():
@@ -294,15 +268,6 @@ def _counters(section: str, content: Any, instance: str = "") -> Iterator[tuple[
             yield from _counters(name if section in _OF_SECTIONS else section, value, instance)
         elif name not in _IN_COLUMNS.get(section, ()) and (figure := number(value)) is not None:
             yield "counter", {"section": section, "instance": instance, "counter": name, "value": figure}
-
-
-def _amounts(figures: Figures, columns: Mapping[str, str], seconds: float) -> Fields:
-    """Return rates per second as amounts of the interval, by column."""
-    return {
-        column: round(figures[name] * (0.5 if name in SECTORS else 1.0) * seconds, 3)
-        for column, name in columns.items()
-        if name in figures
-    }
 
 
 def _figures(entry: Mapping[str, Any]) -> dict[str, float]:
