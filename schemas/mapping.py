@@ -2,7 +2,7 @@
 
 A source is what writes rows: a format, a job, the agent or the lander. Its file lists, for each dataset, the columns
 that it fills, each with the counter, formula or text behind it. A format that reads many tables describes each in a
-file of its own, below `tables/`: what they fill stands there alone.
+file of its own, below `tables/`, and that of exporters below `exporters/`: what they fill stands there alone.
 
 Parsers take from here the counters that fill a column as they are, or by a factor or the length of the interval.
 """
@@ -59,13 +59,16 @@ def fills(source: str, dataset: str) -> tuple[Fill, ...]:
 
     Formulas and texts are among them, as counters with names that no input has.
     """
-    found = []
-    for column, text in _stated(FOLDER.parent / f"collectors/formats/{source}/mapping.yaml")[dataset].items():
-        for match in filter(None, map(_FILL.fullmatch, text.split("; "))):
-            number = float((match["number"] or "1").replace(",", ""))
-            factor = 1 / number if match["by"] == "/" else number
-            found.append(Fill(column, match["counter"], factor, match["rate"] is not None, match["remark"]))
-    return tuple(found)
+    stated = _stated(FOLDER.parent / f"collectors/formats/{source}/mapping.yaml")[dataset]
+    return tuple(fill(column, part) for column, text in stated.items() for part in text.split("; "))
+
+
+def fill(column: str, text: str) -> Fill:
+    match = _FILL.fullmatch(text)
+    assert match is not None  # noqa: S101 - whatever the text, its counter matches
+    number = float((match["number"] or "1").replace(",", ""))
+    factor = 1 / number if match["by"] == "/" else number
+    return Fill(column, match["counter"], factor, match["rate"] is not None, match["remark"])
 
 
 def amounts(source: str, dataset: str, figures: Mapping[str, float], seconds: float | None) -> dict[str, float]:
@@ -99,6 +102,11 @@ def _with_tables(folder: Path, own: Mapping[str, Mapping[str, str]]) -> dict[str
                 less = " less its preceding sample" if column in record.get("difference", ()) else ""
                 columns.setdefault(column, []).append(f"{path.stem} {written}{less}")
             alone = {}
+    for path in sorted(folder.glob("exporters/*.yaml")):
+        exporter = load_yaml(path.read_text(encoding="utf-8"))
+        for dataset, rows in exporter["rows"].items():
+            for column, written in rows.get("columns", {}).items():
+                found.setdefault(dataset, {}).setdefault(column, []).append(f"{exporter['exporter']}: {written}")
     texts = {
         dataset: {column: "; ".join(dict.fromkeys(parts)) for column, parts in columns.items()}
         for dataset, columns in found.items()

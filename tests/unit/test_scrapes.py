@@ -15,8 +15,6 @@ from typing import Any
 import pytest
 
 from counterflow.collectors.agent.metrics import Metrics
-from counterflow.collectors.formats.openmetrics.exporters import exporters
-from counterflow.schemas.mapping import mappings
 from tests.support.dds import Authority
 from tests.support.memory_broker import Broker, running_agent
 from tests.support.node_exporter import NodeExporter
@@ -213,13 +211,3 @@ def test_a_token_is_sent_over_tls_and_one_that_is_refused_is_not_sent_again(
     assert sent.count("Bearer hunter2") == 1
     assert "Bearer another" in sent
     assert "hunter2" not in str(broker.rows("a")) + "".join(capsys.readouterr())
-
-
-def test_the_mapping_names_every_metric_that_an_exporter_fills_a_column_with() -> None:
-    mapping = mappings()["openmetrics"]
-    for exporter in exporters():
-        for dataset, rows in exporter.rows.items():
-            filled = {column: by.value or by.grew for column, by in rows.columns.items()}
-            filled |= dict.fromkeys(rows.shares.columns, rows.shares.metric) if rows.shares else {}
-            for column, metric in filled.items():
-                assert str(metric) in mapping[dataset][column], (exporter.exporter, column)

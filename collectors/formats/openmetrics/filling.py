@@ -55,7 +55,7 @@ def _grouped(metrics: Sequence[Metric], label: str) -> dict[str, list[Metric]]:
 
 
 def _rows(rows: Rows, scrape: Scrape) -> Iterator[Fields]:
-    wanted = {filled.value or filled.grew for filled in rows.columns.values()}
+    wanted = {filled.metric for filled in rows.columns.values()}
     if rows.shares:
         wanted.add(rows.shares.metric)
     metrics_of_rows = [metric for metric in scrape.metrics if metric.name in wanted]
@@ -87,13 +87,11 @@ def _figures(rows: Rows, metrics: Sequence[Metric], scrape: Scrape) -> Fields:
 
 def _figure(filled: Filled, metrics: Sequence[Metric], scrape: Scrape) -> float | None:
     """Return a figure, None where its metric is missing, of an unknown growth, or negative: an unknown speed is -1."""
-    if filled.value:
-        parts = [metric.value for metric in metrics if metric.name == filled.value]
-    else:
-        parts = [scrape.grown[m.series] for m in metrics if m.name == filled.grew and m.series in scrape.grown]
+    values = scrape.grown if filled.grew else {metric.series: metric.value for metric in metrics}
+    parts = [values[metric.series] for metric in metrics if metric.name == filled.metric and metric.series in values]
     if not parts or min(parts) < 0:
         return None
-    amount = sum(parts) * filled.times
+    amount = sum(parts) * filled.factor
     if filled.per_interval:
         return round(amount / scrape.interval_s, 6) if scrape.interval_s else None
     return round(amount, 6)

@@ -7,23 +7,32 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from counterflow.base.strict import Strict
+from counterflow.schemas.mapping import fill
 
 _HERE = Path(__file__).parent
 
 
 class Filled(Strict):
-    """What fills a column: either the `value` of a metric, or how much it `grew` since the scrape before.
+    """What fills a column: a metric times `factor`, or as far as it `grew` since the scrape before.
 
-    `times` converts it to the unit of the column. With `per_interval`, it is divided by the seconds of the interval.
+    With `per_interval`, it is divided by the seconds of the interval. It is written as in a `mapping.yaml`.
     """
 
-    value: str | None = None
-    grew: str | None = None
-    times: float = 1.0
-    per_interval: bool = False
+    metric: str
+    grew: bool
+    per_interval: bool
+    factor: float
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read(cls, written: str) -> dict[str, object]:
+        _, counter, factor, *_ = fill("", written)
+        metric = counter.removeprefix("growth of ").removesuffix(" / interval_s")
+        grew, per_interval = counter.startswith("growth of "), counter.endswith(" / interval_s")
+        return {"metric": metric, "grew": grew, "per_interval": per_interval, "factor": factor}
 
 
 class Shares(Strict):
@@ -74,7 +83,7 @@ class Exporter(Strict):
     @property
     def counted(self) -> frozenset[str]:
         """The running counts that fill columns: those kept from one scrape to the next."""
-        grown = {filled.grew for rows in self.rows.values() for filled in rows.columns.values() if filled.grew}
+        grown = {filled.metric for rows in self.rows.values() for filled in rows.columns.values() if filled.grew}
         return frozenset(grown | {rows.shares.metric for rows in self.rows.values() if rows.shares})
 
 
