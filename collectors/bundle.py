@@ -14,6 +14,7 @@ from counterflow.collectors.advice import advice
 from counterflow.collectors.reading import Faults, contained, name_within
 from counterflow.collectors.records import Context, Record, Reject, Single, singly
 from counterflow.collectors.sources.wrapped import contents
+from counterflow.collectors.text.codepages import codec_of
 
 _MOST_BYTES = 256 << 20
 
@@ -81,18 +82,9 @@ def _text(name: str, content: bytes) -> File | Refused:
     try:
         return File(name, content.decode(), ("utf-8",))
     except UnicodeDecodeError:
-        lines = [_line(line) for line in content.split(b"\n")]
-        return File(name, "\n".join(text for text, _ in lines), tuple(codec for _, codec in lines))
-
-
-def _line(content: bytes) -> tuple[str, str]:
-    """Return a line as formats read it: in UTF-8, else in 1252, else with a character for each byte; and its codec."""
-    for codec in ("utf-8", "cp1252"):
-        try:
-            return content.decode(codec), codec
-        except UnicodeDecodeError:
-            continue
-    return content.decode("latin-1"), "latin-1"
+        lines = content.split(b"\n")
+        codecs = tuple(map(codec_of, lines))
+        return File(name, "\n".join(map(bytes.decode, lines, codecs)), codecs)
 
 
 def read_items(

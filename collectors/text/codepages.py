@@ -53,14 +53,19 @@ def from_ebcdic(data: bytes, codec: str) -> str:
     return found.replace("\xa4", _EURO[codec]) if codec in _EURO else found
 
 
-def decode(line: bytes) -> str:
-    """Return the text of a line in UTF-8, else in 1252 (of which 819 is a part where it has characters)."""
+def codec_of(line: bytes) -> str:
+    """Return the codec of a line: UTF-8, else 1252 (of which 819 is a part where it has characters), else Latin-1."""
     for codec in ("utf-8", "cp1252"):
         try:
-            return line.decode(codec)
+            line.decode(codec)
         except UnicodeDecodeError:
             continue
-    return line.decode("latin-1")
+        return codec
+    return "latin-1"
+
+
+def decode(line: bytes) -> str:
+    return line.decode(codec_of(line))
 
 
 def has_ebcdic(cells: Sequence[str]) -> bool:
