@@ -63,7 +63,8 @@ def of_period(
     """
     comparison = compare([read_run(client, name) for name in runs]) if runs else None
     first, last = _range(client, systems, begin, end, comparison)
-    report = collect(client, first, last, systems, {**_compared(runs), **(chosen or {})})
+    compared = {"baseline": runs[0], "scenario": runs[1]} if runs else {}
+    report = collect(client, first, last, systems, {**compared, **(chosen or {})})
     if not report.records and comparison is None:
         raise nothing_recorded(client, f"from {first:%F %T} to {last:%F %T} UTC")
     found = findings(client, systems, f"{first:%F %T}", f"{last:%F %T}")
@@ -81,10 +82,6 @@ def written(
     whole = report._replace(findings=[one for of in by_system.values() for one in of], predictions=[*predicted])
     page = write(whole, folder, pictures=pictures)
     return Written(page, whole.begin, whole.end, len(whole.drawn), whole.failed)
-
-
-def _compared(runs: Sequence[str]) -> dict[str, str]:
-    return {"baseline": runs[0], "scenario": runs[1]} if runs else {}
 
 
 def _range(
