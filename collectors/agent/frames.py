@@ -8,8 +8,7 @@ frame holds the others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from operator import is_
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -18,7 +17,7 @@ import orjson
 
 from counterflow.collectors.agent.envelope import Message, utc_now
 from counterflow.collectors.records import Fields, Record, Table
-from counterflow.schemas.definition import Dataset, datasets
+from counterflow.schemas.definition import datasets
 from counterflow.schemas.frame import LONGEST_BYTES, MOST_ROWS, contract
 from counterflow.schemas.values import Values, columns, members, mistakes
 
@@ -56,43 +55,30 @@ Encoded = Mapping[str, bytes]
 """Columns in JSON."""
 
 
-@dataclass(slots=True)
-class _Group(Generic[Place]):
-    """Rows of one dataset, system and instant with their places, or a table of them with its place."""
+class _Rows(NamedTuple, Generic[Place]):
+    """Rows of one dataset, system and instant with their places: `shared` members of the frame, and columns."""
+
+    shared: Fields
+    columns: Columns
+    places: Sequence[Place]
+
+    def row(self, number: int) -> Fields:
+        """Return one row as a format yields it, without nulls."""
+        own = {name: values[number] for name, values in self.columns.items() if values[number] is not None}
+        return {**{name: self.shared[name] for name in _ENVELOPE if name in self.shared}, **own}
+
+    def chosen(self, numbers: Sequence[int]) -> _Rows[Place]:
+        columns = {name: [values[n] for n in numbers] for name, values in self.columns.items()}
+        return _Rows(self.shared, columns, [self.places[n] for n in numbers])
+
+
+class _Group(NamedTuple, Generic[Place]):
+    """Records of one dataset, system and instant that wait, with their places."""
 
     dataset: str
     shared: Fields
-    rows: list[Fields] = field(default_factory=list)
-    places: list[Place] = field(default_factory=list)
-    table: Table | None = None
-
-    def __len__(self) -> int:
-        return self.table.rows if self.table else len(self.rows)
-
-    def append(self, row: Fields, place: Place) -> None:
-        self.rows.append(row)
-        self.places.append(place)
-
-    def split(self) -> None:
-        if self.table is not None:
-            table, places, self.table, self.places = self.table, self.places, None, []
-            for record in table.records():
-                self.append(record.fields, *places)
-
-    def columns(self, of: Dataset) -> Columns:
-        """Return the columns that any row has, in the order of the definition, with null where a row has no value."""
-        there = self.members()
-        if self.table is None:
-            return {name: [row.get(name) for row in self.rows] for name in of.columns if name in there}
-        found = self.table.columns
-        return {name: found[name] for name in of.columns if name in there and not _is_empty(found[name])}
-
-    def members(self) -> Set[str]:
-        return self.table.columns.keys() if self.table else set().union(*self.rows)
-
-
-def _is_empty(values: Sequence[Any]) -> bool:
-    return values[0] is None and all(value is None for value in values)
+    records: list[Fields]
+    places: list[Place]
 
 
 class Frames(Generic[Place]):
@@ -120,8 +106,8 @@ class Frames(Generic[Place]):
             why = f"no dataset `{dataset}` is published by agents"
             return [Broken(record, why, place) for record in item.records()]
         if isinstance(item, Table):
-            whole = _Group(dataset, self._shared(fields, run), places=[place], table=item)
-            return self._framed(whole) if item.rows else ()
+            rows = _Rows(self._shared(fields, run), item.columns, [place] * item.rows)
+            return self._framed(_checks(dataset), rows) if item.rows else ()
         get = fields.get
         key = (dataset, get("ts"), get("interval_s"), get("system"), get("source"), get("boot_id"), run, owner)
         try:
@@ -129,8 +115,9 @@ class Frames(Generic[Place]):
         except TypeError:
             return [Broken(item, "a member of the envelope is no scalar", place)]
         if group is None:
-            group = self._groups[key] = _Group(dataset, self._shared(fields, run))
-        group.append(fields, place)
+            group = self._groups[key] = _Group(dataset, self._shared(fields, run), [], [])
+        group.records.append(fields)
+        group.places.append(place)
         self._waiting += 1
         return self._oldest() if len(self._groups) > _MOST_GROUPS or self._waiting > _MOST_WAITING else ()
 
@@ -152,26 +139,24 @@ class Frames(Generic[Place]):
         self.seq = seq
 
     def _oldest(self) -> Iterator[Found[Place]]:
-        group = self._groups.pop(next(iter(self._groups)))
-        self._waiting -= len(group)
-        yield from self._framed(group)
+        dataset, shared, records, places = self._groups.pop(next(iter(self._groups)))
+        self._waiting -= len(records)
+        names = set().union(*records).difference(_ENVELOPE)
+        columns = {name: [fields.get(name) for fields in records] for name in names}
+        yield from self._framed(_checks(dataset), _Rows(shared, columns, places))
 
-    def _framed(self, group: _Group[Place]) -> Iterator[Found[Place]]:
-        checks = _checks(group.dataset)
-        dataset = checks.contract.dataset
-        columns = group.columns(dataset)
-        encoded = checks.encoded(group, columns) if self._is_envelope(group.shared) else None
+    def _framed(self, checks: _Checks, rows: _Rows[Place]) -> Iterator[Found[Place]]:
+        encoded = checks.encoded(rows.columns) if self._is_envelope(rows.shared) else None
         if encoded is None:
-            group, broken = checks.sifted(group)
+            rows, broken = checks.sifted(rows)
             yield from broken
-            if not len(group):
+            if not rows.places:
                 return
-            columns = group.columns(dataset)
-        while not checks.are_distinct(columns, len(group)):
-            first, group = _distinct(group, checks.contract.entities(columns))
-            yield from self._encoded(first, first.columns(dataset), None, checks)
-            columns, encoded = group.columns(dataset), None
-        yield from self._encoded(group, columns, encoded, checks)
+        while not checks.are_distinct(rows.columns, len(rows.places)):
+            first, again = checks.distinct(rows.columns)
+            yield from self._encoded(rows.chosen(first), None, checks)
+            rows, encoded = rows.chosen(again), None
+        yield from self._encoded(rows, encoded, checks)
 
     def _is_envelope(self, shared: Fields) -> bool:
         """Return whether the format's members of the envelope meet their definition: those of one instant are alike."""
@@ -181,21 +166,19 @@ class Frames(Generic[Place]):
         self._envelope = found
         return True
 
-    def _encoded(
-        self, group: _Group[Place], columns: Columns, encoded: Encoded | None, checks: _Checks
-    ) -> Iterator[Found[Place]]:
-        """Yield the frame of a group, in parts by entity where the group is too large for one.
+    def _encoded(self, rows: _Rows[Place], encoded: Encoded | None, checks: _Checks) -> Iterator[Found[Place]]:
+        """Yield the frame of rows, in parts by entity where they are too many for one.
 
-        `encoded` holds its columns in JSON, where they are known. Where the group cannot be encoded at all, each row is
+        `encoded` holds their columns in JSON, where they are known. Where the rows cannot be encoded at all, each is
         tried alone: a broken row is refused, each other row has a frame of its own.
         """
-        count = len(group)
+        dataset, count = checks.contract.dataset, len(rows.places)
         length = sum(map(len, encoded.values())) if encoded else 1
         parts = min(count, max(-(-count // MOST_ROWS), -(-length // LONGEST_BYTES)))
         found: list[tuple[bytes, int]] = []
         while True:
             try:
-                cut = list(self._cut(group.shared, columns, encoded, count, parts, checks))
+                cut = list(self._cut(rows, encoded, parts, checks))
             except orjson.JSONEncodeError as error:  # text that is not Unicode, an integer of more than 64 bits
                 why = str(error)
                 break
@@ -207,51 +190,34 @@ class Frames(Generic[Place]):
             if parts == count:
                 break
             parts = min(count, 2 * parts)
-        if not found:
-            group.split()
         if not found and count == 1:
-            yield Broken(Record(group.dataset, group.rows[0]), why, group.places[0])
+            yield Broken(Record(dataset.dataset, rows.row(0)), why, rows.places[0])
         elif not found:
-            for row, place in zip(group.rows, group.places, strict=True):
-                alone = _Group(group.dataset, group.shared, [row], [place])
-                of_one = alone.columns(checks.contract.dataset)
-                yield from self._encoded(alone, of_one, None, checks)
-        for value, rows in found:
-            message = Message(checks.contract.dataset.topic, group.shared["system"].encode(), value)
-            yield Framed(message, group.dataset, rows, group.places[0])
-            self.seq += rows
+            for number in range(count):
+                yield from self._encoded(rows.chosen([number]), None, checks)
+        for value, size in found:
+            message = Message(dataset.topic, rows.shared["system"].encode(), value)
+            yield Framed(message, dataset.dataset, size, rows.places[0])
+            self.seq += size
 
     def _cut(
-        self, shared: Fields, columns: Columns, encoded: Encoded | None, count: int, parts: int, checks: _Checks
+        self, rows: _Rows[Place], encoded: Encoded | None, parts: int, checks: _Checks
     ) -> Iterator[tuple[bytes, int]]:
-        seq = self.seq + 1
+        seq, count = self.seq + 1, len(rows.places)
         if parts == 1:
-            texts = encoded or checks.texts(columns)
-            yield _frame({**shared, "seq": seq, "frame_rows": count}, texts), count
+            texts = encoded or checks.texts(rows.columns)
+            yield _frame({**rows.shared, "seq": seq, "frame_rows": count}, texts), count
             return
-        order = sorted(range(count), key=checks.contract.entities(columns).__getitem__)
+        order = sorted(range(count), key=checks.contract.entities(rows.columns).__getitem__)
         for part in range(parts):
             chosen = order[part * count // parts : (part + 1) * count // parts]
-            cut = {name: list(map(values.__getitem__, chosen)) for name, values in columns.items()}
             sizes = {"seq": seq, "frame_rows": len(chosen), "part": part + 1, "parts": parts}
-            yield _frame({**shared, **sizes}, checks.texts(cut)), len(chosen)
+            yield _frame({**rows.shared, **sizes}, checks.texts(rows.chosen(chosen).columns)), len(chosen)
             seq += len(chosen)
 
 
 def _frame(once: Fields, texts: Encoded) -> bytes:
     return orjson.dumps({**once, **{name: orjson.Fragment(text) for name, text in texts.items()}})
-
-
-def _distinct(group: _Group[Place], entities: Sequence[Any]) -> tuple[_Group[Place], _Group[Place]]:
-    """Return a group in which each entity occurs once, and a group of the rows that repeat one."""
-    first, again = _Group[Place](group.dataset, group.shared), _Group[Place](group.dataset, group.shared)
-    group.split()
-    seen: set[Any] = set()
-    for row, place, entity in zip(group.rows, group.places, entities, strict=True):
-        to = again if entity in seen else first
-        seen.add(entity)
-        to.append(row, place)
-    return first, again
 
 
 class _Checks:
@@ -265,19 +231,22 @@ class _Checks:
         self._columns = columns(dataset)
         self._floats = frozenset(name for name, of in self.contract.dataset.columns.items() if of.type == "Float64")
         self._required = frozenset(self.contract.required)
-        self._allowed = frozenset({*self._columns, *_ENVELOPE})
         self._known: dict[str, tuple[Sequence[Any], bytes]] = {}
         self._distinct: list[Sequence[Any]] = []
 
-    def encoded(self, group: _Group[Place], columns: Columns) -> Encoded | None:
-        """Return the columns in JSON, or None where a value breaks the definition."""
-        if not (self._allowed.issuperset(group.members()) and self._required <= columns.keys()):
+    def encoded(self, columns: Columns) -> Encoded | None:
+        """Return the columns in JSON, or None where one is not known or missing, or a value breaks the definition."""
+        there = self._there(columns)
+        if not (self._columns.keys() >= columns.keys() and there.keys() >= self._required):
             return None
         try:
-            found = {name: self._encoded(name, values) for name, values in columns.items()}
+            return {name: self._encoded(name, values) for name, values in there.items()}
         except (orjson.JSONEncodeError, ValueError):
             return None
-        return found
+
+    def _there(self, columns: Columns) -> Columns:
+        """Return the columns that any row has, in the order of the definition."""
+        return {name: columns[name] for name in self._columns if name in columns and not _is_empty(columns[name])}
 
     def _encoded(self, name: str, values: Sequence[Any]) -> bytes:
         known = self._known.get(name)
@@ -293,7 +262,7 @@ class _Checks:
 
     def texts(self, columns: Columns) -> Encoded:
         """Return columns in JSON, unchecked."""
-        return {name: self._text(name, values) for name, values in columns.items()}
+        return {name: self._text(name, values) for name, values in self._there(columns).items()}
 
     def _text(self, name: str, values: Sequence[Any]) -> bytes:
         text = orjson.dumps(values)
@@ -312,18 +281,27 @@ class _Checks:
         self._distinct = entity if all(type(values) is tuple for values in entity) else []
         return True
 
-    def sifted(self, group: _Group[Place]) -> tuple[_Group[Place], list[Broken[Place]]]:
-        """Return a group of the rows that meet their definition, and the broken rows."""
-        kept: _Group[Place] = _Group(group.dataset, group.shared)
-        broken = []
+    def distinct(self, columns: Columns) -> tuple[list[int], list[int]]:
+        """Return the numbers of the rows in which an entity occurs first, and of those that repeat one."""
+        first: dict[Any, int] = {}
+        again = [n for n, entity in enumerate(self.contract.entities(columns)) if first.setdefault(entity, n) != n]
+        return list(first.values()), again
+
+    def sifted(self, rows: _Rows[Place]) -> tuple[_Rows[Place], list[Broken[Place]]]:
+        """Return the rows that meet their definition, and the broken ones."""
         known = _members() | self._columns
-        group.split()
-        for row, place in zip(group.rows, group.places, strict=True):
-            if why := "; ".join(mistakes({"ts": group.shared["ts"], **row}, known)):
-                broken.append(Broken(Record(group.dataset, row), why[:4096], place))
+        kept, broken = [], []
+        for number, place in enumerate(rows.places):
+            row = rows.row(number)
+            if why := "; ".join(mistakes(row, known)):
+                broken.append(Broken(Record(self.contract.dataset.dataset, row), why[:4096], place))
             else:
-                kept.append(row, place)
-        return kept, broken
+                kept.append(number)
+        return rows.chosen(kept), broken
+
+
+def _is_empty(values: Sequence[Any]) -> bool:
+    return values[0] is None and all(value is None for value in values)
 
 
 @cache
