@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from graphlib import TopologicalSorter
 
+from counterflow.base.clickhouse import literal
 from counterflow.schemas.definition import Column, Dataset
 from counterflow.schemas.recorded import provisional_view, recorded_view
 
@@ -73,10 +74,15 @@ def migration(dataset: Dataset) -> str:
 
 
 def column_type(column: Column) -> str:
-    """Return a column's type: text is LowCardinality unless unbounded; only a column that may be null is Nullable."""
-    inner: str = "DateTime64(3, 'UTC')" if column.type == "DateTime64" else column.type
-    inner = f"Nullable({inner})" if column.null_when else inner
+    """Return a column's type in its table: text is LowCardinality unless unbounded."""
+    inner = value_type(column)
     return f"LowCardinality({inner})" if column.type == "String" and not column.unbounded else inner
+
+
+def value_type(column: Column) -> str:
+    """Return the type of a column's values; only a column that may be null is Nullable."""
+    inner = "DateTime64(3, 'UTC')" if column.type == "DateTime64" else column.type
+    return f"Nullable({inner})" if column.null_when else inner
 
 
 def columns(dataset: Dataset) -> dict[str, tuple[str, str]]:
@@ -249,8 +255,3 @@ def _joined(names: tuple[str, ...] | list[str], separator: str) -> str:
 
 def quoted(name: str) -> str:
     return f"`{name}`"
-
-
-def literal(text: str) -> str:
-    """Return text as a literal of SQL."""
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"

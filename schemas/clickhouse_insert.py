@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
-from counterflow.schemas.definition import Column, Dataset, datasets
+from counterflow.base.clickhouse import literal
+from counterflow.schemas.clickhouse_ddl import value_type
+from counterflow.schemas.definition import Dataset, datasets
 
 
 @cache
@@ -54,12 +56,7 @@ def _structure(dataset: Dataset) -> str:
     """Return the columns of a message as a literal: all are scalars, but in a frame those of its rows are arrays."""
     arrays = dataset.columns if dataset.role == "counter" else {}
     typed = [
-        f"`{name}` Array({_type(column)})" if name in arrays else f"`{name}` {_type(column)}"
+        f"`{name}` Array({value_type(column)})" if name in arrays else f"`{name}` {value_type(column)}"
         for name, column in dataset.all_columns.items()
     ]
-    return "'" + ", ".join(typed).replace("'", "\\'") + "'"
-
-
-def _type(column: Column) -> str:
-    inner = "DateTime64(3, 'UTC')" if column.type == "DateTime64" else column.type
-    return f"Nullable({inner})" if column.null_when else inner
+    return literal(", ".join(typed))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+from counterflow.base.clickhouse import literal
 from counterflow.base.strict import Strict
-from counterflow.schemas.clickhouse_ddl import literal
 from counterflow.schemas.definition import load_yaml
 
 _MEASURES = Path(__file__).with_name("clickhouse") / "culprit.yaml"

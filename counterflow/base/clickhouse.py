@@ -181,19 +181,20 @@ def wire(name: str, value: object) -> str:
     """Serialise a setting; ClickHouse reads the text of a parameter as a TabSeparated field."""
     if name.startswith("param_") and isinstance(value, str):
         return value.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
-    return value if isinstance(value, str) else _literal(value)
+    return value if isinstance(value, str) else literal(value)
 
 
-def _literal(value: object) -> str:
+def literal(value: object) -> str:
+    """Return a value as a literal of SQL."""
     match value:
         case str():
             return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
         case tuple():
-            return f"({','.join(map(_literal, value))})"
+            return f"({','.join(map(literal, value))})"
         case Mapping():
-            return "{" + ",".join(f"{_literal(key)}:{_literal(found)}" for key, found in value.items()) + "}"
+            return "{" + ",".join(f"{literal(key)}:{literal(found)}" for key, found in value.items()) + "}"
         case Sequence():
-            return f"[{','.join(map(_literal, value))}]"
+            return f"[{','.join(map(literal, value))}]"
         case _:
             return str(value)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from counterflow.base.clickhouse import ClickHouse, ClickHouseError, Settings, wire
+from counterflow.base.clickhouse import ClickHouse, ClickHouseError, Settings, literal, wire
 from counterflow.base.errors import CounterflowError
 
 _LINE, _QUOTED_LINE = re.compile(rb"[^\n]*\n"), re.compile(rb"(?:[^\"\n]|\"(?:[^\"]|\"\")*\")*\n")
@@ -71,7 +71,7 @@ class Embedded(ClickHouse):
         self._set: dict[str, str] = {}
         self._limited = False
         self._lock = Lock()
-        self.post("SET " + ", ".join(f"{name} = {_quoted(value)}" for name, value in _SETTINGS.items()))
+        self.post("SET " + ", ".join(f"{name} = {literal(value)}" for name, value in _SETTINGS.items()))
         if not writable:
             self.make_read_only(limits)
 
@@ -146,8 +146,8 @@ class Embedded(ClickHouse):
         parameters = {name.removeprefix("param_"): v for name, v in written.items() if name.startswith("param_")}
         wanted = {name: value for name, value in written.items() if not name.startswith("param_")}
         reset = set() if self._limited else self._set.keys() - wanted.keys()
-        changes = {name: _quoted(_SETTINGS[name]) if name in _SETTINGS else "DEFAULT" for name in reset}
-        changes |= {name: _quoted(value) for name, value in wanted.items() if self._set.get(name) != value}
+        changes = {name: literal(_SETTINGS[name]) if name in _SETTINGS else "DEFAULT" for name in reset}
+        changes |= {name: literal(value) for name, value in wanted.items() if self._set.get(name) != value}
         if changes:
             self._session.query("SET " + ", ".join(f"{name} = {value}" for name, value in changes.items()))
         self._set = self._set | wanted if self._limited else wanted
@@ -178,7 +178,3 @@ def _refusals() -> Iterator[None]:
         code = _CODE.search(str(error))
         text = str(error)[code.start() :] if code else str(error)
         raise ClickHouseError(int(code[1]) if code else 0, 500, text) from None
-
-
-def _quoted(value: str) -> str:
-    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
