@@ -100,7 +100,16 @@ class Commit(Strict):
     records: int = Field(default=200_000, ge=1, le=1_000_000)
 
 
-class Source(Strict):
+class _OfSeveral(Strict):
+    """A source whose data may come from several systems; the data name them."""
+
+    name: str = Field(pattern=NAME)
+    zone: Annotated[str, AfterValidator(_zone)] = "UTC"
+    system: str | None = Field(default=None, min_length=1)
+    run: str | None = Field(default=None, min_length=1)
+
+
+class Source(_OfSeveral):
     """Files that are read the same way.
 
     With `follow`, files may grow: the newest snapshot counts as complete once nothing was appended for `settle_s`.
@@ -109,15 +118,11 @@ class Source(Strict):
     """
 
     kind: Literal["files"] = "files"
-    name: str = Field(pattern=NAME)
     paths: tuple[Rooted, ...] = Field(min_length=1)
     format: Annotated[str, AfterValidator(_format)] | None = None
-    zone: Annotated[str, AfterValidator(_zone)] = "UTC"
     date_order: Literal["ymd", "mdy", "dmy"] | None = None
     at: datetime | None = None
     columns: Annotated[dict[str, str], AfterValidator(_columns)] = Field(default={})
-    system: str | None = Field(default=None, min_length=1)
-    run: str | None = Field(default=None, min_length=1)
     follow: bool = True
     settle_s: float = Field(2.0, ge=0, le=3600)
 
@@ -151,11 +156,6 @@ class _Polled(Strict):
     zone: Annotated[str, AfterValidator(_zone)] = "UTC"
     run: str | None = Field(default=None, min_length=1)
     labels: dict[str, str] = Field(default={})
-
-    @property
-    def place(self) -> str:
-        """The name under which the streams of the source are committed."""
-        return self.system
 
 
 class SqlSource(_Polled):
@@ -228,26 +228,6 @@ def _not_ours(topics: tuple[str, ...]) -> tuple[str, ...]:
     ours = "is a topic of counterflow itself, which holds what was read already"
     raise_all({i: ours for i, topic in enumerate(topics) if topic.startswith("counterflow.")} | _again(topics))
     return topics
-
-
-class _OfSeveral(Strict):
-    """A source whose data may come from several systems; the data name them."""
-
-    kind: str
-    name: str = Field(pattern=NAME)
-    zone: Annotated[str, AfterValidator(_zone)] = "UTC"
-    system: str | None = Field(default=None, min_length=1)
-    run: str | None = Field(default=None, min_length=1)
-
-    @property
-    def place(self) -> str:
-        """The name under which the streams are committed: the kind, since each stream's own name identifies it."""
-        return self.kind
-
-    @property
-    def labels(self) -> dict[str, str]:
-        """No labels: they would belong to no single system."""
-        return {}
 
 
 class KafkaSource(_OfSeveral):
@@ -374,15 +354,10 @@ AnySource = Annotated[Source | System, Discriminator("kind")]
 
 
 class SpoolFolder(Strict):
-    """Where answers of systems wait until they are committed."""
+    """Where answers of systems wait until they are committed; those of one source take at most `max_mb`."""
 
     path: Rooted
     max_mb: float = Field(256, gt=0)
-
-    @property
-    def bytes(self) -> int:
-        """The bytes that the answers of one source may take."""
-        return int(self.max_mb * 1e6)
 
 
 class Config(Strict):

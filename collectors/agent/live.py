@@ -35,7 +35,6 @@ from counterflow.collectors.agent.envelope import Origin, utc_now
 from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.agent.transaction import Transaction
 from counterflow.collectors.formats import formats
-from counterflow.collectors.formats.ibmi_tables.description import tables
 from counterflow.collectors.formats.ibmi_tables.rows import read_rows
 from counterflow.collectors.formats.ibmi_tables.values import SOURCE as IBMI_TABLES
 from counterflow.collectors.records import Context, Position, Reason, Record, Reject, Table
@@ -50,7 +49,7 @@ from counterflow.collectors.sources.polling.batch import Batch, Cursor, Task
 from counterflow.collectors.sources.polling.reader import OnEvent, Reader
 from counterflow.collectors.sources.polling.waiting import IN_MEMORY_BYTES, Spool
 from counterflow.collectors.sources.sql.drivers import driver
-from counterflow.collectors.sources.sql.members import Described, Follow
+from counterflow.collectors.sources.sql.members import Follow
 from counterflow.collectors.sources.sql.packs import load
 from counterflow.collectors.sources.sql.samples import RepeatedQuery
 from counterflow.collectors.sources.sql.session import SqlSession
@@ -80,7 +79,7 @@ class Live:
             committed = _positions(source, known)
             path, most = None, IN_MEMORY_BYTES
             if self._spool and not isinstance(source, KafkaSource):  # a topic keeps its messages by itself
-                path, most = self._spool.path / f"{source.name}.sqlite", self._spool.bytes
+                path, most = self._spool.path / f"{source.name}.sqlite", int(self._spool.max_mb * 1e6)
             spool = Spool(path, most, committed)
             reader = _polled(source, spool.positions, partial(self._on_event, source.name), spool)
             self._readers.append((source, reader))
@@ -127,7 +126,9 @@ class Live:
 
 
 def send_labels(source: System, transaction: Transaction) -> None:
-    """Send the labels of a system where they differ from those sent last."""
+    """Send the labels of a system where they differ from those sent last; data of several systems have none."""
+    if isinstance(source, KafkaSource | ListenSource):
+        return
     place = stream_id(source, "labels")
     known = transaction.stream(place)
     if source.labels == (known.state if known else {}):
@@ -182,7 +183,7 @@ def _position(batch: Batch, known: StreamCheckpoint | None) -> Cursor:
 
 
 def stream_id(source: System, stream: str) -> StreamId:
-    return StreamId(source.name, source.place, unicode(stream))
+    return StreamId(source.name, _place(source), unicode(stream))
 
 
 def format_name(source: System) -> str:
@@ -215,8 +216,13 @@ def read_answer(source: System, batch: Batch, state: dict[str, Any]) -> Iterator
 
 def _positions(source: System, committed: Committed) -> dict[str, Cursor]:
     """Return the committed position of each stream of a source."""
-    place = (source.name, source.place)
+    place = (source.name, _place(source))
     return {k.stream: k.position for k in committed.streams.values() if (k.source, k.system) == place}
+
+
+def _place(source: System) -> str:
+    """Return the name under which streams are committed: of the system, or the kind where streams name systems."""
+    return source.kind if isinstance(source, KafkaSource | ListenSource) else source.system
 
 
 def _polled(source: System, committed: dict[str, Cursor], on_event: OnEvent, waiting: Spool) -> Reader[Any]:
@@ -257,9 +263,4 @@ def _tasks(source: SqlSource, committed: dict[str, Cursor]) -> Iterator[Task[Sql
             yield RepeatedQuery(query, interval_s, source.system, committed.get(query.table), when)
         if pack.members:
             default_s = of_pack_s or pack.interval_s
-            described = {name: Described(frozenset(t.names), _binary(name)) for name, t in tables().items()}
-            yield Follow(pack.members, default_s, source.system, committed, described, source.library)
-
-
-def _binary(table: str) -> frozenset[str]:
-    return frozenset(name for name, field in tables()[table].fields.items() if field.form == "binary")
+            yield Follow(pack.members, default_s, source.system, committed, source.library)

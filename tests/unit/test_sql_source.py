@@ -19,13 +19,13 @@ from counterflow.collectors.agent.checkpoint import Committed, StreamCheckpoint
 from counterflow.collectors.agent.config import check, load
 from counterflow.collectors.agent.live import Live
 from counterflow.collectors.agent.metrics import Metrics
-from counterflow.collectors.formats.ibmi_tables.description import description, tables
+from counterflow.collectors.formats.ibmi_tables.description import description
 from counterflow.collectors.sources.polling.batch import Batch, Cursor, Task
 from counterflow.collectors.sources.polling.reader import Reader
 from counterflow.collectors.sources.polling.waiting import Spool
 from counterflow.collectors.sources.sql import packs
 from counterflow.collectors.sources.sql.drivers import DRIVERS, driver
-from counterflow.collectors.sources.sql.members import Described, Follow, Member, in_order
+from counterflow.collectors.sources.sql.members import Follow, Member, in_order
 from counterflow.collectors.sources.sql.packs import PackError, Query
 from counterflow.collectors.sources.sql.samples import RepeatedQuery
 from counterflow.collectors.sources.sql.session import SqlSession
@@ -49,8 +49,7 @@ def system(tmp_path: Path) -> System:
 def follow(committed: dict[str, Cursor] | None = None, **options: Any) -> Follow:
     members = packs.load("collection_services").members
     assert members
-    described = {n: Described(frozenset(t.names), frozenset({"JBTDE"})) for n, t in tables().items()}
-    return Follow(members, 60, "PROD01", committed or {}, described, **options)
+    return Follow(members, 60, "PROD01", committed or {}, **options)
 
 
 def query(table: str, *sql: str, **options: Any) -> RepeatedQuery:

@@ -16,6 +16,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from counterflow.collectors.formats.ibmi_tables.description import description
 from counterflow.collectors.sources.polling.batch import Batch, Cursor, Stream
 from counterflow.collectors.sources.polling.session import ErrorKind, SessionError
 from counterflow.collectors.sources.sql.packs import SYSTEM_NAME, File, Members
@@ -29,13 +30,6 @@ REMEMBERED = 200
 _NAME = re.compile(SYSTEM_NAME)
 _LABELS = ("COLUMN_NAME", "COLUMN_TEXT", "COLUMN_HEADING")
 _BINARY = ("BINARY", "VARBIN", "VARBINARY", "BLOB")
-
-
-class Described(NamedTuple):
-    """The description of a table: its columns, and those whose bytes are no text."""
-
-    columns: frozenset[str]
-    binary: frozenset[str]
 
 
 class Member(NamedTuple):
@@ -58,10 +52,7 @@ class _Part(NamedTuple):
 
 
 class Follow:
-    """All files of one library, and the members in them.
-
-    `described` holds the descriptions of tables. `library` is the one to read; left out, that of the active collection.
-    """
+    """All files of one library, and the members in them; `library` left out is that of the active collection."""
 
     def __init__(
         self,
@@ -69,7 +60,6 @@ class Follow:
         interval_s: float,
         system: str,
         committed: Mapping[str, Cursor],
-        described: Mapping[str, Described],
         library: str | None = None,
     ) -> None:
         """Go on behind the committed position of each file."""
@@ -77,7 +67,6 @@ class Follow:
         self._members = members
         self._system = system
         self._committed = committed
-        self._described = described
         self._library = library
         self._streams: dict[str, Stream] = {}
         self._newest: dict[tuple[str, str], tuple[Any, int]] = {}
@@ -157,8 +146,10 @@ class Follow:
         """Return a file as the catalog describes it, None where it has no such file."""
         answer = session.query(self._members.columns, (library, file))
         rows = [dict(zip(answer.columns, map(_text, row), strict=True)) for row in answer.rows]
-        known = self._described.get(file, Described(frozenset(), frozenset()))
-        binary = {row["COLUMN_NAME"] for row in rows if row.get("DATA_TYPE") in _BINARY} | known.binary
+        known = description(file)
+        described, fields = (known.names, known.fields) if known else ({}, {})
+        binary = {row["COLUMN_NAME"] for row in rows if row.get("DATA_TYPE") in _BINARY}
+        binary |= {name for name, field in fields.items() if field.form == "binary"}
         names = [row["COLUMN_NAME"] for row in rows]
         columns = {name: "HEX({})" if name in binary else "{}" for name in names}
         named = {}
@@ -167,7 +158,7 @@ class Follow:
                 fitting = [
                     row["COLUMN_NAME"]
                     for row in rows
-                    if row["COLUMN_NAME"] not in known.columns
+                    if row["COLUMN_NAME"] not in described
                     and all(w in " ".join(str(row.get(of)) for of in _LABELS).upper() for w in wanted.words)
                 ]
                 if len(fitting) == 1:
