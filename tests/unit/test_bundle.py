@@ -267,7 +267,7 @@ def test_every_file_of_an_archive_is_read_as_a_recording(tmp_path: Path) -> None
 
 TEXTS = [case for case in cases() if case.format != ADVICE]
 ALSO = ("ibmi_tables/jobs_joined", "ibmi_tables/qapmjobwtd", "ibmi_tables/workbook")
-SOME = [case for number, case in enumerate(TEXTS) if number % 9 == 0 or case.name in ALSO]
+SOME = [case for number, case in enumerate(TEXTS) if number % 20 == 0 or case.name in ALSO]
 
 
 @pytest.mark.parametrize("case", SOME, ids=lambda case: case.name)

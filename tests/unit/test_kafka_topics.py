@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 import pytest
-from confluent_kafka import KafkaError
+from confluent_kafka import KafkaError, Message
 
 from counterflow.collectors.sources.kafka.session import KafkaSession, Partition, Range
 from counterflow.collectors.sources.kafka.topics import MOST_BYTES, MOST_MESSAGES, REFRESH_S, Topics
@@ -16,29 +16,8 @@ from counterflow.collectors.sources.polling.batch import Batch, Cursor
 A, B = Partition("t", 0), Partition("t", 1)
 
 
-@dataclass
-class Event:
-    """A message, or an error of a partition."""
-
-    place: Partition | None
-    number: int = 0
-    content: bytes | None = b"x"
-    trouble: KafkaError | None = None
-
-    def topic(self) -> str | None:
-        return self.place.topic if self.place else None
-
-    def partition(self) -> int | None:
-        return self.place.partition if self.place else None
-
-    def offset(self) -> int:
-        return self.number
-
-    def value(self) -> bytes | None:
-        return self.content
-
-    def error(self) -> KafkaError | None:
-        return self.trouble
+def message(place: Partition, offset: int = 0, value: bytes | None = b"x", error: KafkaError | None = None) -> Message:
+    return Message(topic=place.topic, partition=place.partition, offset=offset, value=value, error=error)
 
 
 @dataclass
@@ -48,7 +27,7 @@ class Cluster:
     holds: dict[Partition, Range]
     cluster: str = "c1"
     number: int = 1
-    waiting: deque[Event] = field(default_factory=deque)
+    waiting: deque[Message] = field(default_factory=deque)
     assigned: dict[Partition, int] = field(default_factory=dict)
     closed: bool = False
 
@@ -61,7 +40,7 @@ class Cluster:
     def assign(self, offsets: dict[Partition, int]) -> None:
         self.assigned = offsets
 
-    def poll(self, timeout_s: float) -> Event | None:
+    def poll(self, timeout_s: float) -> Message | None:
         return self.waiting.popleft() if self.waiting else None
 
     def close(self) -> None:
@@ -96,9 +75,8 @@ def test_reading_resumes_at_the_committed_offset(committed: dict[str, Cursor], b
 
 def test_lines_of_a_partition_come_together_with_the_next_offset() -> None:
     cluster = Cluster({A: Range(0, 9), B: Range(0, 9)})
-    cluster.waiting.extend(
-        [Event(A, 4, b"one\ntwo\n"), Event(B, 2, b"three"), Event(A, 6, b"four"), Event(B, 5, None), Event(A, 7, b"")]
-    )
+    for place, offset, value in ((A, 4, b"one\ntwo\n"), (B, 2, b"three"), (A, 6, b"four"), (B, 5, None), (A, 7, b"")):
+        cluster.waiting.append(message(place, offset, value))
     first, second = read(Topics(["t"], {}), cluster)
     assert (first.stream, first.body, first.position) == (
         "t/0",
@@ -111,12 +89,10 @@ def test_lines_of_a_partition_come_together_with_the_next_offset() -> None:
 
 def test_a_batch_is_bounded() -> None:
     cluster = Cluster({A: Range(0, 9)})
-    cluster.waiting.extend(Event(A, n) for n in range(MOST_MESSAGES + 1))
-    assert [batch.position["offset"] for batch in read(Topics(["t"], {}), cluster)] == [
-        MOST_MESSAGES,
-        MOST_MESSAGES + 1,
-    ]
-    cluster.waiting.extend(Event(A, n, b"x" * (MOST_BYTES // 2)) for n in range(3))
+    cluster.waiting.extend(message(A, n) for n in range(MOST_MESSAGES + 1))
+    offsets = [batch.position["offset"] for batch in read(Topics(["t"], {}), cluster)]
+    assert offsets == [MOST_MESSAGES, MOST_MESSAGES + 1]
+    cluster.waiting.extend(message(A, n, b"x" * (MOST_BYTES // 2)) for n in range(3))
     assert [batch.position["offset"] for batch in read(Topics(["t"], {}), cluster)] == [2, 3]
 
 
@@ -126,15 +102,15 @@ def test_a_partition_is_found_and_a_failed_one_assigned_again_while_messages_kee
     now = 0.0
     monkeypatch.setattr("counterflow.collectors.sources.kafka.topics.time.monotonic", lambda: now)
     cluster, topics = Cluster({A: Range(0, 9)}), Topics(["t"], {})
-    cluster.waiting.append(Event(A, 0))
+    cluster.waiting.append(message(A, 0))
     batches = topics.read(cast(KafkaSession, cluster))
     assert (next(batches).position["offset"], cluster.assigned) == (1, {A: 0})
     cluster.holds[B] = Range(0, 9)
     now += REFRESH_S
-    cluster.waiting.append(Event(A, 1))
+    cluster.waiting.append(message(A, 1))
     assert (next(batches).position["offset"], cluster.assigned) == (2, {A: 1, B: 0})
     cluster.assigned = {}
-    cluster.waiting.extend([Event(B, trouble=KafkaError(KafkaError._AUTO_OFFSET_RESET, "fetch failed")), Event(A, 2)])
+    cluster.waiting.extend([message(B, error=KafkaError(KafkaError._AUTO_OFFSET_RESET, "fetch failed")), message(A, 2)])
     assert [next(batches).stream for _ in range(2)] == ["t/1", "t/0"]
-    cluster.waiting.append(Event(A, 3))
+    cluster.waiting.append(message(A, 3))
     assert (next(batches).position["offset"], cluster.assigned) == (4, {A: 3, B: 0})
