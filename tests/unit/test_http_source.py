@@ -138,17 +138,6 @@ def test_an_answer_in_place_of_a_report_has_a_kind_by_its_status(
     assert PASSWORD not in str(raised.value)
 
 
-def test_an_answer_that_is_not_json_is_reported_once(dds: Dds, session: OpenSession) -> None:
-    client, report = session(), Report("SYSINFO", "SYS1", None, None)
-    client.open()
-    dds.content_type = "application/xml"
-    (batch,) = report.read(client)
-    assert batch.trouble == "/gpm/rmfm3: expected application/json, found application/xml"
-    assert list(report.read(client)) == []
-    dds.content_type = "application/json"
-    assert [bool(batch.body) for batch in report.read(client)] == [True]
-
-
 def test_the_interval_is_what_the_dds_reports(dds: Dds, session: OpenSession) -> None:
     dds.gathered_s = 100
     client, report = session(), Report("SYSINFO", "SYS1", None, None)

@@ -138,7 +138,7 @@ def test_metrics_are_served_to_clients_with_a_certificate(
     ours, theirs = Authority(tmp_path / "ours"), Authority(tmp_path / "theirs")
     monkeypatch.setenv("COUNTERFLOW_METRICS_CERTIFICATE", str(ours.together))
     monkeypatch.setenv("COUNTERFLOW_METRICS_CLIENT_CA", str(ours.authority))
-    health.serve(port, registry, lambda: ["/secret/path cannot be read"])
+    health.serve(port, registry, lambda: ["the other", "/secret/path cannot be read"])
 
     def get(path: str, shown: Authority | None = None) -> httpx.Response:
         context = ssl.create_default_context(cafile=ours.authority)
@@ -147,7 +147,7 @@ def test_metrics_are_served_to_clients_with_a_certificate(
         return httpx.get(f"https://127.0.0.1:{port}{path}", verify=context, trust_env=False, timeout=10)
 
     assert "of_the_test 1.0" in get("/metrics", ours).text
-    assert get("/healthz", ours).text == "/secret/path cannot be read\n"
+    assert get("/healthz", ours).text == get("/health", ours).text == "/secret/path cannot be read\nthe other\n"
     assert (get("/metrics").status_code, get("/metrics").text) == (403, "client certificate required\n")
     assert (get("/healthz").status_code, get("/healthz").text) == (503, "unhealthy\n")
     with pytest.raises(httpx.TransportError):
