@@ -12,7 +12,8 @@ from click.testing import CliRunner, Result
 
 from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
-from tests.golden.cases import ADVICE, Case, cases, golden
+from docs.generators.formats import examples
+from tests.golden.cases import Case, golden
 from tests.support.recordings import RECORDINGS
 
 PLAIN, FULL, AIX = (RECORDINGS / f"{name}.nmon" for name in ("linux_16n_plain", "linux_16n_full", "aix_generated"))
@@ -265,9 +266,8 @@ def test_every_file_of_an_archive_is_read_as_a_recording(tmp_path: Path) -> None
     assert manifest["unread"] == []
 
 
-TEXTS = [case for case in cases() if case.format != ADVICE]
 ALSO = ("ibmi_tables/jobs_joined", "ibmi_tables/qapmjobwtd", "ibmi_tables/workbook")
-SOME = [case for number, case in enumerate(TEXTS) if number % 20 == 0 or case.name in ALSO]
+SOME = [*(golden(f"{name}/{page.example}") for name, page in examples().items()), *map(golden, ALSO)]
 
 
 @pytest.mark.parametrize("case", SOME, ids=lambda case: case.name)
