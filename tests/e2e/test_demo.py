@@ -1,4 +1,4 @@
-"""The demo as its first user sees it: what it prints, what the boards show of it, and its report."""
+"""The demo as its first user sees it: what it prints, its audit, what the boards show of it, and its report."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import platform
 import re
 import shutil
 import subprocess
+import time
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,15 @@ import pytest
 
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.cli._scraped import PROGRAM
+from counterflow.pipelines.audit.results import audited
 from counterflow.pipelines.landing.rollups import refresh
 from counterflow.simulate import START, cases
 from counterflow.stack.settings import StackSettings
+from tests.e2e.conftest import Run
 from tests.support.board_check import check
 from tests.support.browser import browser
 from tests.support.ports import is_free
+from tests.support.waiting import PATIENCE_S
 
 Demo = subprocess.CompletedProcess[str]
 STORIES = ("end-of-day-story", "batch-night", "sriov-story", "log-ceiling-story", "q-replication", "nvme-story")
@@ -76,6 +80,29 @@ def test_the_demo_answers_questions(demo: Demo) -> None:
         ("PATH_DEGRADED", "zhl"),
     ]
     assert float(story[2][2]) < float(story[1][2]), "an account costs less over zHyperLink"
+
+
+@pytest.mark.usefixtures("outcome")
+def test_after_the_demo_nothing_is_lost_or_wrong(counterflow: Run) -> None:
+    """The audit: every record arrived once, and every result follows from its counters."""
+    end = time.monotonic() + PATIENCE_S
+    while True:
+        run = counterflow("audit", "--from", "2026-03-02", "--to", "2026-03-03", "--json")
+        report: dict[str, Any] = json.loads(run.stdout)
+        if not report["results_pending"] or time.monotonic() > end:
+            break
+    assert run.returncode == 0, run.stdout
+    assert (report["lost"], report["pending"]) == (0, 0)
+    assert report["acked"] == report["landed"] + report["deadletter"] > 30_000
+    assert (report["results_wrong"], report["results_pending"]) == (0, 0)
+    assert report["sample_missing"] == 0
+    assert 0 < report["sample_rows"] == sum(one["stored"] for one in report["sample"])
+    checked = {result["dataset"]: result["checked"] for result in report["results"]}
+    assert checked.keys() == audited().keys()
+    assert all(checked.values()), checked
+    assert report["results_checked"] == sum(checked.values())
+    of_nothing = counterflow("audit", "--from", "2001-01-01", "--to", "2001-01-02")
+    assert "None was checked: no result is computed from counters of this period." in of_nothing.stdout
 
 
 @pytest.mark.usefixtures("outcome")

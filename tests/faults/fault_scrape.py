@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import collections
-import sys
 import time
 from collections.abc import Callable
 from datetime import datetime
 from itertools import pairwise
 from pathlib import Path
 
-import orjson
 import pytest
-import yaml
 
 from counterflow.schemas import topics
 from counterflow.schemas.definition import datasets
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
-from tests.support.agents import AgentProcess, Rows, published
+from tests.support.agents import Agent, Rows, published
 from tests.support.node_exporter import NodeExporter
 from tests.support.waiting import until
 
@@ -28,7 +25,7 @@ MISSED = 4
 FAULTS = "node_vmstat_pgfault"
 
 
-def agent(folder: Path, broker: StackSettings, **urls: str) -> AgentProcess:
+def agent(folder: Path, broker: StackSettings, **urls: str) -> Agent:
     """Start an agent that scrapes each address, as the system of that name."""
     sources = [
         {
@@ -41,10 +38,7 @@ def agent(folder: Path, broker: StackSettings, **urls: str) -> AgentProcess:
         }
         for name, url in urls.items()
     ]
-    config = {"agent_id": NAME, "kafka": broker.kafka("agent").described, "poll_s": 0.1, "sources": sources}
-    (folder / "agent.yaml").write_text(yaml.safe_dump(config))
-    command = [sys.executable, "-m", "counterflow", "agent", "run", "--config", str(folder / "agent.yaml")]
-    return AgentProcess(command, folder / "agent.log")
+    return Agent(folder, broker, NAME, *sources)
 
 
 def values(rows: Rows, system: str, counter: str) -> dict[datetime, float]:
@@ -58,7 +52,7 @@ def time_of(row: dict[str, str]) -> datetime:
 
 
 def test_a_missed_scrape_is_a_gap_and_delays_no_other_target(
-    kafka: StackSettings, tmp_path: Path, record_property: Callable[[str, object], None]
+    kafka: StackSettings, tmp_path: Path, report: Callable[..., None]
 ) -> None:
     create_topics(kafka, topics())
 
@@ -67,7 +61,7 @@ def test_a_missed_scrape_is_a_gap_and_delays_no_other_target(
 
     def more(number: int, up: int) -> None:
         before = scrapes("target", up)
-        until(lambda: scrapes("target", up) >= before + number, tmp_path / "agent.log", every_s=0.5)
+        until(lambda: scrapes("target", up) >= before + number, f"log in {tmp_path}", every_s=0.5)
 
     def missed() -> None:
         """Wait until scrapes of the target failed; those of the other went on at their interval meanwhile."""
@@ -103,8 +97,7 @@ def test_a_missed_scrape_is_a_gap_and_delays_no_other_target(
     assert [key for key, times in keys.items() if times > 1 and key[0] != "quality"] == []
     assert gaps(rows, "target") == 3
     assert gaps(rows, "other") == 1, "while the agent was away"
-    cost = {"seconds": round(seconds, 1), "lost": 0, "doubled": 0, "results_wrong": 0}
-    record_property("fault 25", orjson.dumps(cost).decode())
+    report(25, seconds)
 
 
 def gaps(rows: Rows, system: str) -> int:

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-import orjson
-
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.settings import StackSettings
 from tests.integration.test_sql_agent import poll
@@ -21,7 +19,7 @@ EVERY_S = 0.2
 
 
 def test_systems_are_polled_while_the_broker_is_away(
-    stack: StackSettings, tmp_path: Path, record_property: Callable[[str, object], None]
+    stack: StackSettings, tmp_path: Path, report: Callable[..., None]
 ) -> None:
     system, name = System(tmp_path / "prod01"), "faults-spool"
     system.nrg(1)
@@ -57,5 +55,4 @@ def test_systems_are_polled_while_the_broker_is_away(
     assert [row["seq"] for row in rows] == list(range(1, len(rows) + 1))
     sampled = sorted({row["ts"] for row in rows if row["dataset"] == "link"})
     assert len(sampled) >= left
-    cost = {"seconds": round(seconds, 1), "lost": 0, "doubled": 0, "results_wrong": 0}
-    record_property("fault 7", orjson.dumps(cost).decode())
+    report(7, seconds)
