@@ -21,10 +21,9 @@ import pytest
 
 from counterflow.recordings import reading
 from tests.golden.cases import golden
-from tests.support.command_line import run, run_apart
+from tests.support.command_line import on_terminal, run, run_apart
 from tests.support.packed import zipped
 from tests.support.recordings import RECORDINGS
-from tests.support.terminal import on_terminal
 from tests.support.waiting import PATIENCE_S, until
 
 NO_HOME = str(RECORDINGS / "no-home")

@@ -19,9 +19,8 @@ from mcp import ClientSession
 from counterflow.schemas.definition import datasets, envelope
 from counterflow.stack.settings import StackSettings
 from tests.support.assistant import assistant
-from tests.support.command_line import run
+from tests.support.command_line import on_terminal, run
 from tests.support.tables import empty_tables
-from tests.support.terminal import on_terminal
 from tests.support.waiting import PATIENCE_S
 
 ROWS = 200_000

@@ -1,13 +1,19 @@
-"""The command line: whether it would accept words, and what it prints, in the process of a test or apart from it."""
+"""The command line: whether it would accept words, and what it prints: in this process, apart, and on a terminal."""
 
 from __future__ import annotations
 
+import fcntl
 import io
 import os
+import pty
 import signal
+import struct
 import subprocess
 import sys
-from collections.abc import Sequence
+import termios
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 import click
 import pytest
@@ -62,3 +68,22 @@ def run_apart(*words: object, within_s: float = PATIENCE_S, **variables: str) ->
     command = [sys.executable, "-m", "counterflow", *map(str, words)]
     environment = {**os.environ, **variables}
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=within_s, check=False)
+
+
+def on_terminal(command: Sequence[str], width: int, environment: Mapping[str, str]) -> tuple[str, str]:
+    """Run a command on a terminal of a width; return what it shows and what it notes on standard error."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, width, 0, 0))
+    with subprocess.Popen(command, env=environment, stdin=theirs, stdout=theirs, stderr=subprocess.PIPE) as process:
+        os.close(theirs)
+        deadline = threading.Timer(PATIENCE_S, process.kill)
+        deadline.start()
+        found = b""
+        with suppress(OSError):  # Linux reports the end of a terminal so
+            while piece := os.read(ours, 65_536):
+                found += piece
+        notes = process.communicate()[1].decode()
+        deadline.cancel()
+    os.close(ours)
+    assert process.returncode == 0, found.decode() + notes
+    return found.decode().replace("\r\n", "\n"), notes
