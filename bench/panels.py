@@ -19,8 +19,8 @@ from bench.figure import Figure
 from counterflow.base.clickhouse import ClickHouse, ClickHouseError
 from counterflow.dashboards.annotations import drawn_over
 from counterflow.dashboards.definition import Board, boards, charts, variable_of, variables_of
+from counterflow.dashboards.frames import fetch
 from counterflow.dashboards.macros import All, Range, bucket_s, expand
-from counterflow.dashboards.server import fetch
 from counterflow.dashboards.statement import statement
 
 REPEATS = 3

@@ -28,11 +28,11 @@ from counterflow.dashboards.definition import (
     members,
     variable_of,
 )
-from counterflow.dashboards.folders import folder_of
 from counterflow.dashboards.importable import importable
 from counterflow.dashboards.largest import OTHERS
 from counterflow.dashboards.looks import State, looks
 from counterflow.dashboards.mistakes import mistakes
+from counterflow.dashboards.provisioning import folder_of
 from counterflow.dashboards.runs import AXIS
 from counterflow.dashboards.statement import if_chosen, statement, until_chosen
 from counterflow.dashboards.tables import filler, width_px

@@ -11,6 +11,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
 
+import orjson
+
+from counterflow.base.clickhouse import ClickHouse, Settings
+
 Kind = Literal["time", "number", "text", "other"]
 
 
@@ -44,6 +48,25 @@ class Result(NamedTuple):
 
     columns: Sequence[Column]
     rows: Sequence[Sequence[Any]]
+
+
+_WIRE: Settings = {
+    "default_format": "JSONCompact",
+    "output_format_json_quote_64bit_integers": 0,
+    "output_format_json_quote_denormals": 1,
+}
+
+
+def fetch(client: ClickHouse, sql: str) -> Result:
+    """Return the result of a statement; times are text in UTC, `inf` and `nan` are text.
+
+    Raises
+    ------
+    ClickHouseError : the server refused the statement.
+    httpx.TransportError : the server does not answer.
+    """
+    answer = orjson.loads(client.post(sql, settings=_WIRE))
+    return Result([Column(column["name"], column["type"]) for column in answer["meta"]], answer["data"])
 
 
 class Field(NamedTuple):

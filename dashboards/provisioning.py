@@ -8,11 +8,11 @@ the values.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
-from counterflow.dashboards.folders import FOLDERS
+from counterflow.dashboards.definition import Board
 
 CLICKHOUSE, PROMETHEUS = "Counterflow ClickHouse", "Counterflow Prometheus"
 UIDS = {CLICKHOUSE: "counterflow-ch", PROMETHEUS: "counterflow-prometheus"}
@@ -31,6 +31,38 @@ SCRAPE_INTERVAL = "15s"
 _HEAD = (
     "# Made by `counterflow dev dashboards build`. A `$` begins a variable of the environment: docs/dashboards.md.\n"
 )
+
+
+class Folder(NamedTuple):
+    """Boards of some steps of work.
+
+    Parameters
+    ----------
+    name : of the directory, and the tag of its boards.
+    title : of the folder in Grafana.
+    steps : of its boards.
+    """
+
+    name: str
+    title: str
+    steps: tuple[str, ...]
+
+    @property
+    def heading(self) -> str:
+        """The folder's title in Grafana, which lists folders by name: the number keeps their order."""
+        return f"Counterflow {1 + FOLDERS.index(self)} {self.title}"
+
+
+FOLDERS = (
+    Folder("fleet", "Fleet", ("fleet",)),
+    Folder("system", "Systems", ("system",)),
+    Folder("detail", "Detail", ("interval", "rank", "job")),
+    Folder("more", "More", ("study", "line")),
+)
+
+
+def folder_of(board: Board) -> Folder:
+    return next(folder for folder in FOLDERS if board.step in folder.steps)
 
 
 def datasources(

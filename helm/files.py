@@ -19,7 +19,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined] # its stub for
 
 from counterflow.dashboards import alerting, build
 from counterflow.dashboards.definition import boards
-from counterflow.dashboards.folders import folder_of
+from counterflow.dashboards.provisioning import folder_of
 from counterflow.pipelines.jobs import all_jobs
 from counterflow.pipelines.submission.render import fingerprint
 from counterflow.schemas import topics

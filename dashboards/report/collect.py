@@ -25,14 +25,13 @@ from counterflow.dashboards.definition import (
     variables_of,
     verdict_charts,
 )
-from counterflow.dashboards.frames import Result
+from counterflow.dashboards.frames import Result, fetch
 from counterflow.dashboards.macros import All, Range, bucket_s, expand
 from counterflow.dashboards.report.figures import Cell, ReportFigure, ReportTable, figure_of, simple, state_cell
 from counterflow.dashboards.report.fitting import fits, platforms
 from counterflow.dashboards.report.pairs import DrawnComparison
 from counterflow.dashboards.report.specs import ShadedSpell, state_colour
 from counterflow.dashboards.report.words import figure, length, plain
-from counterflow.dashboards.server import fetch
 
 QUERIES = Path(__file__).parent / "queries"
 POINTS = 300

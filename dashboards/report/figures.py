@@ -14,7 +14,6 @@ from counterflow.dashboards.report import specs
 from counterflow.dashboards.report.series import Drawn, drawn
 from counterflow.dashboards.report.words import MISSING, bare, figure, headed, moment, ms, number, plain, sparkline
 from counterflow.dashboards.runs import AXIS
-from counterflow.dashboards.shapes import points
 
 MOST_ROWS = 100
 """The most rows of a table on the page; the rest is counted."""
@@ -67,6 +66,14 @@ class ReportFigure(NamedTuple):
     def legend(self) -> list[specs.Key]:
         """The legend: how each series is drawn."""
         return specs.legend(self.spec) if self.spec else []
+
+
+def points(chart: Chart, result: Result) -> int:
+    """Return the number of rows to be seen; over time, without those that have only nulls."""
+    if not chart.over_time:
+        return len(result.rows)
+    numbers = [index for index, column in enumerate(result.columns) if column.kind == "number"]
+    return sum(any(row[index] is not None for index in numbers) for row in result.rows)
 
 
 def figure_of(

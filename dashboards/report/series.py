@@ -11,7 +11,9 @@ from counterflow.dashboards.frames import Field, Frame
 from counterflow.dashboards.largest import OTHERS
 from counterflow.dashboards.looks import looks
 from counterflow.dashboards.report.words import ms, number, plain
-from counterflow.dashboards.shapes import MOST_SERIES
+
+MOST_SERIES = 30
+"""Nobody can distinguish more colours than that: the rest is `others`."""
 
 
 class DrawnSeries(NamedTuple):

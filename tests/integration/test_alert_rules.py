@@ -17,8 +17,8 @@ from counterflow.base.clickhouse import ClickHouse
 from counterflow.dashboards import alerting, build
 from counterflow.dashboards.alerting import Site
 from counterflow.dashboards.definition import boards, charts, prometheus_charts
+from counterflow.dashboards.frames import fetch
 from counterflow.dashboards.macros import Range, expand
-from counterflow.dashboards.server import fetch
 from tests.support.prometheus import REPOSITORY, run
 from tests.support.tables import insert
 

@@ -11,10 +11,9 @@ import pytest
 
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.dashboards.definition import Chart, boards, charts, variables
-from counterflow.dashboards.frames import Result
+from counterflow.dashboards.frames import Result, fetch
 from counterflow.dashboards.macros import All, Range, bucket_s, expand
-from counterflow.dashboards.server import fetch
-from counterflow.dashboards.shapes import points
+from counterflow.dashboards.report.figures import points
 from counterflow.pipelines.landing.rollups import refresh
 from counterflow.stack.settings import StackSettings
 from tests.support.shapes import problems

@@ -9,9 +9,8 @@ import pytest
 
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.dashboards.definition import Chart
-from counterflow.dashboards.frames import Result
+from counterflow.dashboards.frames import Result, fetch
 from counterflow.dashboards.macros import Range, expand
-from counterflow.dashboards.server import fetch
 from counterflow.dashboards.statement import statement
 from counterflow.stack.settings import StackSettings
 from tests.support.shapes import legend

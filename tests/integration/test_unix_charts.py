@@ -15,9 +15,9 @@ from counterflow.base.clickhouse import ClickHouse
 from counterflow.cli import cli
 from counterflow.dashboards import alerting, buckets
 from counterflow.dashboards.definition import charts
+from counterflow.dashboards.frames import fetch
 from counterflow.dashboards.macros import Range, expand
-from counterflow.dashboards.server import fetch
-from counterflow.dashboards.shapes import points
+from counterflow.dashboards.report.figures import points
 from counterflow.pipelines.landing.rollups import refresh
 from counterflow.stack.settings import StackSettings
 from tests.golden.cases import golden

@@ -27,10 +27,9 @@ from counterflow.cli._reader import reader
 from counterflow.dashboards import alerting
 from counterflow.dashboards.annotations import drawn_over
 from counterflow.dashboards.definition import boards, charts, tables_of, variable_of, variables, variables_of
-from counterflow.dashboards.frames import Column, Result
+from counterflow.dashboards.frames import Column, Result, fetch
 from counterflow.dashboards.macros import All, Range, bucket_s, expand
-from counterflow.dashboards.server import fetch
-from counterflow.dashboards.shapes import points
+from counterflow.dashboards.report.figures import points
 from counterflow.dashboards.statement import statement
 from tests.support.shapes import legend, problems
 

@@ -10,8 +10,8 @@ from statistics import median_high
 from counterflow.dashboards.definition import Chart, Link, boards
 from counterflow.dashboards.frames import FrameError, Result, over_time
 from counterflow.dashboards.looks import looks
+from counterflow.dashboards.report.series import MOST_SERIES
 from counterflow.dashboards.runs import AXIS
-from counterflow.dashboards.shapes import MOST_SERIES
 from counterflow.dashboards.tables import characters, filler
 
 FOR_LINKS = ("_ms", "_uid")
