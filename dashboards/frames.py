@@ -1,4 +1,4 @@
-"""How Grafana converts a query's result before it draws it: kinds of columns, series and their names.
+"""A query's result, and how Grafana converts it before it draws it: kinds of columns, series and their names.
 
 Source: grafana-plugin-sdk-go, data/time_series.go (long to wide); packages/grafana-data, fieldState.ts (names);
 grafana/clickhouse-datasource, pkg/converters/registry.go (types). An error or a silent loss there is raised here.

@@ -1,4 +1,4 @@
-"""The files that Grafana reads when it starts: the addresses of ClickHouse and Prometheus, and the dashboards.
+"""The files that Grafana reads when it starts: addresses of ClickHouse and Prometheus, and the folders of the boards.
 
 Grafana expands variables of its environment and `$__file{path}` in every value (grafana/grafana,
 pkg/services/provisioning/values). The files for a site leave all that differs to variables; those of the stack have

@@ -83,16 +83,9 @@ class Verdict(NamedTuple):
     figure: ReportFigure | None = None
 
 
-class PlacedFigure(NamedTuple):
-    """A figure and the number of columns, of 24, that it takes."""
-
-    figure: ReportFigure
-    width: int
-
-
 class BoardRow(NamedTuple):
     title: str
-    places: Sequence[PlacedFigure]
+    figures: Sequence[ReportFigure]
 
 
 class Chapter(NamedTuple):
@@ -187,7 +180,7 @@ class Report(NamedTuple):
     @property
     def figures(self) -> list[ReportFigure]:
         """All figures of boards, in order."""
-        return [place.figure for section in self.sections for part in section.parts for place in part.places]
+        return [figure for section in self.sections for part in section.parts for figure in part.figures]
 
 
 def collect(
@@ -315,9 +308,9 @@ def _parts(board: Board, drawn: Mapping[str, ReportFigure]) -> list[BoardRow]:
     """Return the rows of a board that have figures; a chart appears once, where it comes first."""
     left = dict(drawn)
 
-    def of(panels: Sequence[Panel]) -> list[PlacedFigure]:
+    def of(panels: Sequence[Panel]) -> list[ReportFigure]:
         return [
-            PlacedFigure(left.pop(name), panel.width if name == panel.chart else HALF)
+            left.pop(name)._replace(width=panel.width if name == panel.chart else HALF)
             for panel in panels
             for name in members(panel.chart)
             if name in left

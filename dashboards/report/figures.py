@@ -49,6 +49,7 @@ class ReportFigure(NamedTuple):
     words : the picture in words.
     notes : what a reader must know beside it.
     place : its name in the report; that of the chart, with a number where the chart appears more than once.
+    width : number of columns, of 24, that it takes.
     """
 
     chart: Chart
@@ -61,6 +62,7 @@ class ReportFigure(NamedTuple):
     words: str = ""
     notes: Sequence[str] = ()
     place: str = ""
+    width: int = 12
 
     @property
     def legend(self) -> list[specs.Key]:

@@ -12,7 +12,7 @@ from typing import Any
 from counterflow.dashboards.definition import Chart, boards, charts, verdict_charts
 from counterflow.dashboards.frames import Column, Result
 from counterflow.dashboards.macros import Range
-from counterflow.dashboards.report.collect import BoardRow, PlacedFigure, Report, Section, Verdict
+from counterflow.dashboards.report.collect import BoardRow, Report, Section, Verdict
 from counterflow.dashboards.report.figures import ReportFigure, figure_of, simple, state_cell
 from counterflow.dashboards.report.pairs import DrawnComparison, Pair, Topic, bars
 from counterflow.dashboards.report.specs import ShadedSpell
@@ -123,7 +123,7 @@ def report(figures: int = 30) -> Report:
     for number in range(figures):
         chart, result, width = made[number % len(made)]
         again = number // len(made)
-        places.append(PlacedFigure(figure(chart, result, f"{chart.name}_{again}" if again else ""), width))
+        places.append(figure(chart, result, f"{chart.name}_{again}" if again else "")._replace(width=width))
     cut = [places[at : at + len(made)] for at in range(0, len(places), len(made))]
     uids = ["cf-fleet", "cf-logical-io", "cf-job-ranking", "cf-disks"]
     sections = [
