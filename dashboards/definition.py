@@ -63,7 +63,10 @@ class Series(Strict):
 
 
 class Threshold(Strict):
-    """A line across the chart: a value that holds for all it shows. A limit that differs by thing is a series."""
+    """A line across the chart: a value that holds for all it shows. A limit that differs by thing is a series.
+
+    `{disk_busy_pct: {watch: text, limit: text}}` stands for those of `schemas/thresholds.yaml`, in their colours.
+    """
 
     at: float
     text: str
@@ -131,9 +134,18 @@ class Drawing(Strict):
 
     @model_validator(mode="before")
     @classmethod
-    def _with_unit(cls, written: dict[str, Any]) -> dict[str, Any]:
+    def _filled_in(cls, written: dict[str, Any]) -> dict[str, Any]:
         units = {"table": {"unit": "count"}, "states": {"unit": "text"}}
-        return {**units.get(str(written.get("shape")), {}), **written}
+        written = {**units.get(str(written.get("shape")), {}), **written}
+        named = written.get("thresholds")
+        if isinstance(named, dict):
+            colours = {"watch": "warning", "limit": "critical"}
+            written["thresholds"] = [
+                {"at": float(with_thresholds(f"<{figure}.{level}>")), "text": text, "colour": colours.get(level)}
+                for figure, levels in named.items()
+                for level, text in levels.items()
+            ]
+        return written
 
     @model_validator(mode="after")
     def _agrees(self) -> Self:
