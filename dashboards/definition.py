@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 import yaml
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.strict import Strict
@@ -32,6 +32,8 @@ _HINT = "see docs/dashboards.md"
 CHOSEN_AT = "$__timeFilter(ts)"
 """Where the SQL of a family's chart takes the condition of the menu `figure`."""
 Text = Annotated[str, Field(min_length=1)]
+_GRAVITY = {"watch": "warning", "limit": "critical"}
+"""The colour of each level of a threshold."""
 
 
 class Series(Strict):
@@ -40,9 +42,9 @@ class Series(Strict):
     `line` draws it over a stack, `right` against an axis of its own at the right, `dashed` as a limit.
 
     For a table's column: `state`, its words have the colours of verdict states; `spark`, an array drawn as a line;
-    `levels`, the value from which on it has each colour; `chars`, the most characters in it, in
-    place of the unit's; `fills`, it takes the width that is left over, and is cut off where that is too little. Where
-    no column fills, the first does.
+    `levels`, the value from which on it has each colour, or a figure of `schemas/thresholds.yaml`; `chars`, the most
+    characters in it, in place of the unit's; `fills`, it takes the width that is left over, and is cut off where that
+    is too little. Where no column fills, the first does.
     """
 
     colour: ColourName | None = None
@@ -55,6 +57,13 @@ class Series(Strict):
     levels: dict[ColourName, float] = {}
     chars: int | None = None
     fills: bool = False
+
+    @field_validator("levels", mode="before")
+    @classmethod
+    def _of_thresholds(cls, written: object) -> object:
+        if not isinstance(written, str):
+            return written
+        return {colour: float(with_thresholds(f"<{written}.{level}>")) for level, colour in _GRAVITY.items()}
 
     @property
     def unstacked(self) -> bool:
@@ -139,9 +148,8 @@ class Drawing(Strict):
         written = {**units.get(str(written.get("shape")), {}), **written}
         named = written.get("thresholds")
         if isinstance(named, dict):
-            colours = {"watch": "warning", "limit": "critical"}
             written["thresholds"] = [
-                {"at": float(with_thresholds(f"<{figure}.{level}>")), "text": text, "colour": colours.get(level)}
+                {"at": float(with_thresholds(f"<{figure}.{level}>")), "text": text, "colour": _GRAVITY.get(level)}
                 for figure, levels in named.items()
                 for level, text in levels.items()
             ]
