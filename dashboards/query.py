@@ -6,8 +6,13 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 
-def _mean(column: str) -> str:
-    return f"sum({column} * interval_s) / nullIf(sumIf(interval_s, {column} IS NOT NULL), 0)"
+def _mean(of: str | dict[str, str]) -> str:
+    [(column, weight)] = of.items() if isinstance(of, dict) else [(of, "interval_s")]
+    return f"sum({column} * {weight}) / nullIf(sumIf({weight}, {column} IS NOT NULL), 0)"
+
+
+def _rate(column: str) -> str:
+    return f"sum({column}) / nullIf(sumIf(interval_s, {column} IS NOT NULL), 0)"
 
 
 def _counter(names: str | list[str]) -> str:
@@ -19,6 +24,7 @@ def _counter(names: str | list[str]) -> str:
 _VALUES: dict[str, Callable[[Any], str]] = {
     "value": str,
     "mean": _mean,
+    "rate": _rate,
     "counter": _counter,
     "peak": lambda column: f"if(count() > 1, max({column}), NULL)",
 }
@@ -32,8 +38,9 @@ def with_sql(chart: dict[str, Any]) -> dict[str, Any]:
     ----------
     chart : `from` is a table, or a statement in brackets; of its rows those of the chosen systems, for which `where`
         holds. Each of `series` has a value, or the chart: that of a stat, or with `most` that of each `thing`. It is
-        `value`, SQL; `mean`, over time, of a column or an expression; `counter`, the mean of the first of its counters
-        that was recorded; or `peak`, the highest where there are several, which their mean hides.
+        `value`, SQL; `mean`, over time, of a column or an expression, or by a weight (`{response_ms: units}`); `rate`,
+        a column of amounts a second; `counter`, the mean of the first of its counters that was recorded; or `peak`, the
+        highest where there are several, which their mean hides.
         With `systems`, each system has a value, and in it each thing that the columns of `each` name; this aggregate of
         them is drawn, except the peak of a sum, which is not known. With `over`, the sum of systems is drawn, each
         divided by the time of these rows: what was absent then is 0.
