@@ -28,7 +28,7 @@ _VALUES: dict[str, Callable[[Any], str]] = {
     "counter": _counter,
     "peak": lambda column: f"if(count() > 1, max({column}), NULL)",
 }
-_IN_PLACE_OF_SQL = ("from", "where", "thing", "systems", "each", "over", "rows")
+_IN_PLACE_OF_SQL = ("from", "where", "thing", "systems", "each", "over", "rows", "hidden")
 
 
 def with_sql(chart: dict[str, Any]) -> dict[str, Any]:
@@ -44,7 +44,8 @@ def with_sql(chart: dict[str, Any]) -> dict[str, Any]:
         With `systems`, each system has a value, and in it each thing that the columns of `each` name; this aggregate of
         them is drawn, except the peak of a sum, which is not known. With `over`, the sum of systems is drawn, each
         divided by the time of these rows: what was absent then is 0.
-        A table may have `rows`, its SQL from `FROM` on, and the values of its columns in `series`.
+        A table may have `rows`, its SQL from `FROM` on, the values of its columns in `series`, and in `hidden` the SQL
+        of those that serve links alone.
 
     Raises
     ------
@@ -74,7 +75,9 @@ def _require(chart: dict[str, Any]) -> None:
 
 
 def _of_table(chart: dict[str, Any]) -> str:
-    listed = ",\n  ".join(f'{_value(of)} AS "{name}"' for name, of in chart.get("series", {}).items())
+    shown = [f'{_value(of)} AS "{name}"' for name, of in chart.get("series", {}).items()]
+    hidden = [f"{sql} AS {name}" for name, sql in chart.get("hidden", {}).items()]
+    listed = ",\n  ".join([*shown, *hidden])
     return f"SELECT\n  {listed}\n{chart['rows']}"
 
 
