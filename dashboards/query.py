@@ -28,7 +28,13 @@ _VALUES: dict[str, Callable[[Any], str]] = {
     "counter": _counter,
     "peak": lambda column: f"if(count() > 1, max({column}), NULL)",
 }
-_IN_PLACE_OF_SQL = ("from", "where", "thing", "systems", "each", "over", "rows", "hidden")
+_IN_PLACE_OF_SQL = ("from", "where", "thing", "systems", "each", "over", "rows", "hidden", "of_interval")
+_OF_INTERVAL = """\
+WITH
+  intDiv(toInt64OrZero(${at:singlequote}) - 1, 1000) AS at_s,
+  if(at_s = 0, $__fromTime, $__timeInterval(at_s)) AS after,
+  if(at_s = 0, $__toTime, after + $__interval_s) AS until
+"""
 
 
 def with_sql(chart: dict[str, Any]) -> dict[str, Any]:
@@ -45,7 +51,8 @@ def with_sql(chart: dict[str, Any]) -> dict[str, Any]:
         them is drawn, except the peak of a sum, which is not known. With `over`, the sum of systems is drawn, each
         divided by the time of these rows: what was absent then is 0.
         A table may have `rows`, its SQL from `FROM` on, the values of its columns in `series`, and in `hidden` the SQL
-        of those that serve links alone.
+        of those that serve links alone; so may a ranking, whose bars `thing` names. With `of_interval`, the rows are
+        of the time from `after` to `until`: the interval that the variable `at` names, or the range.
 
     Raises
     ------
@@ -75,10 +82,11 @@ def _require(chart: dict[str, Any]) -> None:
 
 
 def _of_table(chart: dict[str, Any]) -> str:
+    named = [f"{chart['thing']} AS name"] if "thing" in chart else []
     shown = [f'{_value(of)} AS "{name}"' for name, of in chart.get("series", {}).items()]
     hidden = [f"{sql} AS {name}" for name, sql in chart.get("hidden", {}).items()]
-    listed = ",\n  ".join([*shown, *hidden])
-    return f"SELECT\n  {listed}\n{chart['rows']}"
+    listed = ",\n  ".join([*named, *shown, *hidden])
+    return f"{_OF_INTERVAL if chart.get('of_interval') else ''}SELECT\n  {listed}\n{chart['rows']}"
 
 
 def _by_bucket(chart: dict[str, Any]) -> str:
