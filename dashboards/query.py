@@ -28,13 +28,11 @@ _VALUES: dict[str, Callable[[Any], str]] = {
     "counter": _counter,
     "peak": lambda column: f"if(count() > 1, max({column}), NULL)",
 }
-_IN_PLACE_OF_SQL = ("from", "where", "thing", "systems", "each", "over", "rows", "hidden", "of_interval")
+_IN_PLACE_OF_SQL = ("from", "where", "thing", "systems", "each", "over", "rows", "hidden", "of_interval", "with")
 _OF_INTERVAL = """\
-WITH
   intDiv(toInt64OrZero(${at:singlequote}) - 1, 1000) AS at_s,
   if(at_s = 0, $__fromTime, $__timeInterval(at_s)) AS after,
-  if(at_s = 0, $__toTime, after + $__interval_s) AS until
-"""
+  if(at_s = 0, $__toTime, after + $__interval_s) AS until"""
 
 
 def with_sql(chart: dict[str, Any]) -> dict[str, Any]:
@@ -50,9 +48,10 @@ def with_sql(chart: dict[str, Any]) -> dict[str, Any]:
         With `systems`, each system has a value, and in it each thing that the columns of `each` name; this aggregate of
         them is drawn, except the peak of a sum, which is not known. With `over`, the sum of systems is drawn, each
         divided by the time of these rows: what was absent then is 0.
-        A table may have `rows`, its SQL from `FROM` on, the values of its columns in `series`, and in `hidden` the SQL
-        of those that serve links alone; so may a ranking, whose bars `thing` names. With `of_interval`, the rows are
-        of the time from `after` to `until`: the interval that the variable `at` names, or the range.
+        Where rows of one table do not suffice, `rows` is the SQL from `FROM` on, with `time` of a chart over time; a
+        ranking has `thing`, too, a table in `hidden` the SQL of columns that serve links alone. `with` are expressions
+        before it; of those, `of_interval` has `after` and `until`: the interval that the variable `at` names, or the
+        range.
 
     Raises
     ------
@@ -82,11 +81,13 @@ def _require(chart: dict[str, Any]) -> None:
 
 
 def _of_table(chart: dict[str, Any]) -> str:
-    named = [f"{chart['thing']} AS name"] if "thing" in chart else []
+    over_time = chart.get("shape") in ("bars", "area", "lines")
+    named = [f"{chart['thing']} AS name"] if "thing" in chart else ["time"] if over_time else []
     shown = [f'{_value(of)} AS "{name}"' for name, of in chart.get("series", {}).items()]
     hidden = [f"{sql} AS {name}" for name, sql in chart.get("hidden", {}).items()]
     listed = ",\n  ".join([*named, *shown, *hidden])
-    return f"{_OF_INTERVAL if chart.get('of_interval') else ''}SELECT\n  {listed}\n{chart['rows']}"
+    before = _OF_INTERVAL if chart.get("of_interval") else chart.get("with", "").rstrip()
+    return f"{'WITH' if before else ''}\n{before}\nSELECT\n  {listed}\n{chart['rows']}".lstrip()
 
 
 def _by_bucket(chart: dict[str, Any]) -> str:
