@@ -136,14 +136,14 @@ def render(name: str, to: Path, as_json: bool) -> None:
     docs/kubernetes.md describes how to start it.
     """
     from counterflow.pipelines.jobs import chosen
-    from counterflow.pipelines.submission import application
+    from counterflow.pipelines.submission.render import write
     from counterflow.schemas.definition import datasets
     from counterflow.stack.jobs import connection
     from counterflow.stack.settings import StackSettings
 
     settings = StackSettings.load()
     [job] = chosen([name])
-    written = application.write(
+    written = write(
         job, datasets(), bootstrap=settings.kafka_bootstrap, connection=connection(settings), to=to.absolute()
     )
     if as_json:

@@ -24,9 +24,8 @@ from counterflow.base.clickhouse import ClickHouseError
 from counterflow.base.errors import CounterflowError
 from counterflow.base.kafka import Kafka
 from counterflow.pipelines.landing import metrics, progress
-from counterflow.pipelines.landing.batch import Limits
+from counterflow.pipelines.landing.batch import Key, Limits
 from counterflow.pipelines.landing.broker import Broker
-from counterflow.pipelines.landing.collected import Key
 from counterflow.pipelines.landing.progress import Stillness
 from counterflow.pipelines.landing.reader import Reader
 from counterflow.pipelines.landing.refusals import WINDOW, Refusals

@@ -10,8 +10,8 @@ import structlog
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from counterflow.pipelines.landing import metrics
+from counterflow.pipelines.landing.batch import Collected, Key
 from counterflow.pipelines.landing.broker import STOPS, Broker
-from counterflow.pipelines.landing.collected import Collected, Key
 
 _TIMEOUT_S = 10.0
 

@@ -19,9 +19,8 @@ from counterflow.base.errors import CounterflowError
 from counterflow.pipelines.jobs import Job, chosen
 from counterflow.pipelines.submission import checkpoints
 from counterflow.pipelines.submission.driving import drive
-from counterflow.pipelines.submission.render import fingerprint, render
+from counterflow.pipelines.submission.render import archive, fingerprint, render
 from counterflow.pipelines.submission.rest import Flink, cause, connect, moment
-from counterflow.pipelines.submission.shipped import archive
 from counterflow.schemas.definition import Dataset
 from counterflow.schemas.definition import datasets as all_datasets
 
@@ -261,4 +260,4 @@ def _request(cluster: Cluster, job: Job, *, checkpoint: Path | None) -> dict[str
 def _status(flink: Flink, job: Mapping[str, Any]) -> Status:
     job_id = job["jid"]
     started = moment(job["start-time"])
-    return Status(job["name"], job["state"], job_id, started, flink.checkpointed(job_id), flink.problem(job_id))
+    return Status(job["name"], job["state"], job_id, started, flink.checkpoints(job_id)[0], flink.problem(job_id))

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import orjson
 
 from counterflow.base.errors import CounterflowError
+from counterflow.pipelines.submission.render import DRIVER
 from counterflow.pipelines.submission.rest import cause
-
-DRIVER = Path(__file__).with_name("driver.py")
 
 
 class Outcome(NamedTuple):

@@ -1,19 +1,28 @@
-"""Renders the driver's request: settings and statements of a job, as data."""
+"""Renders the driver's request: settings and statements of a job, as data, and what Flink ships with it.
+
+In Flink's application mode, where the JobManager runs the driver, both are files.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import io
+import shutil
+import zipfile
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+import counterflow
 from counterflow.pipelines.jobs import Job, Read
 from counterflow.pipelines.submission import slots
-from counterflow.pipelines.submission.shipped import archive
 from counterflow.schemas.definition import Dataset
 from counterflow.schemas.flink_ddl import row_view, sink_table, source_table
+
+DRIVER = Path(__file__).with_name("driver.py")
 
 # Set here, not in the cluster's configuration file: only the `flink` command reads that file, a driver does not.
 _SETTINGS = {
@@ -46,6 +55,8 @@ _SETTINGS = {
 }
 FINGERPRINT = "counterflow.fingerprint"
 """Parameter of a Flink job by which a running one is recognised (`fingerprint`)."""
+_OF_THE_CLUSTER = {"parallelism.default", "execution.checkpointing.dir", "execution.state-recovery.claim-mode"}
+"""Options left to the configuration of a cluster that exists for one job alone."""
 # A job resumes from the offsets in its checkpoints; nobody reads those that it would commit beside them.
 _CONSUMER = {"properties.commit.offsets.on.checkpoint": "false"}
 _PRODUCER = {
@@ -88,6 +99,39 @@ def render(
         },
         **_statements(job, datasets, bootstrap, connection),
     }
+
+
+def write(
+    job: Job, datasets: Mapping[str, Dataset], *, bootstrap: str, connection: Mapping[str, str], to: Path
+) -> list[Path]:
+    """Write `driver.py`, `job.json` and `rules.zip` into a folder, and return their paths.
+
+    Start the driver with the path of `job.json`. The files contain the folder's path and must stay there.
+    """
+    driver, request, rules = (to / name for name in ("driver.py", "job.json", "rules.zip"))
+    rendered = render(job, datasets, bootstrap=bootstrap, connection=connection, checkpoints="", rules=rules)
+    for name in _OF_THE_CLUSTER:
+        del rendered["configuration"][name]
+    to.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(DRIVER, driver)
+    rules.write_bytes(archive())
+    request.write_bytes(orjson.dumps({"jobs": [rendered]}, option=orjson.OPT_INDENT_2))
+    return [driver, request, rules]
+
+
+@cache
+def archive() -> bytes:
+    """Return a zip of what steps in Python import: TaskManagers, whose Python lacks our packages, have nothing else."""
+    root = Path(counterflow.__file__).parent
+    paths = [root / "__init__.py", root / "pipelines/__init__.py"]
+    paths += sorted(
+        path for name in ("rules", "verdicts", "wiring") for path in (root / "pipelines" / name).glob("*.py")
+    )
+    found = io.BytesIO()
+    with zipfile.ZipFile(found, "w") as file:
+        for path in paths:  # without timestamps, so that equal rules make equal archives
+            file.writestr(zipfile.ZipInfo(path.relative_to(root.parent).as_posix()), path.read_bytes())
+    return found.getvalue()
 
 
 def fingerprint(job: Job, datasets: Mapping[str, Dataset]) -> str:

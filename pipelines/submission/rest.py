@@ -49,10 +49,6 @@ class Flink:
             time.sleep(0.3)
         return state
 
-    def checkpointed(self, job_id: str) -> datetime | None:
-        """Return when the job's newest checkpoint was completed."""
-        return self.checkpoints(job_id)[0]
-
     def checkpoints(self, job_id: str) -> tuple[datetime | None, int]:
         """Return when the newest checkpoint was completed, and how many have failed since the job was submitted."""
         found = self._get(f"/jobs/{job_id}/checkpoints")

@@ -19,8 +19,7 @@ from hypothesis import strategies as st
 from counterflow.base.clickhouse import ClickHouseError
 from counterflow.pipelines.landing import deadletter
 from counterflow.pipelines.landing import writer as landing_writer
-from counterflow.pipelines.landing.batch import Limits, Refusal, fill, one_row, rows_of_frame, sift
-from counterflow.pipelines.landing.collected import Collected
+from counterflow.pipelines.landing.batch import Collected, Limits, Refusal, fill, one_row, rows_of_frame, sift
 from counterflow.pipelines.landing.refusals import Outcome, newest, share
 from counterflow.pipelines.landing.writer import Abandoned, Writer
 from counterflow.schemas import frame
