@@ -24,6 +24,8 @@ from counterflow.recordings.given import lies_beside
 from counterflow.recordings.options import ReadingOptions
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from counterflow.collectors.records import Item
 
 T = TypeVar("T")
@@ -133,12 +135,9 @@ def called(path: Path) -> str:
 
 def mirrored(address: str, folder: Path) -> list[Path]:
     """Mirror the files at an address into `folder` and return their paths; on a terminal with a progress bar."""
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
-
     from counterflow.collectors.sources.remote import mirror
 
-    bar = (TextColumn("{task.description}", markup=False), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    with Progress(*bar, console=errors, transient=True, disable=not sys.stderr.isatty()) as progress:
+    with bytes_progress() as progress:
         task = progress.add_task("fetching", total=None)
         return mirror(
             address,
@@ -147,6 +146,15 @@ def mirrored(address: str, folder: Path) -> list[Path]:
                 task, description=inert(file.rpartition("/")[2]), completed=done, total=size
             ),
         )
+
+
+def bytes_progress() -> Progress:
+    """Return a progress bar of bytes, which only a terminal shows."""
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+    bar = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    name = TextColumn("{task.description}", markup=False)
+    return Progress(name, *bar, console=errors, transient=True, disable=not sys.stderr.isatty())
 
 
 def temporary(within: Path | None = None) -> Path:

@@ -17,9 +17,6 @@ from counterflow.cli._table import console, table
 from counterflow.cli._times import TIME
 
 if TYPE_CHECKING:
-    from confluent_kafka import KafkaException
-
-    from counterflow.base.kafka import Kafka
     from counterflow.pipelines.audit.records import Account
     from counterflow.pipelines.audit.results import AuditOutcome
     from counterflow.pipelines.audit.sample import Sampled
@@ -60,8 +57,7 @@ def command(
     begin = begin or end - timedelta(days=1)
     if end <= begin:
         raise click.BadParameter(f"{end} is not after {begin}", param_hint="--to")
-    agents = _accounts()
-    sampled = _sample()
+    agents, sampled = _records()
     late = datetime.now(UTC) - timedelta(seconds=grace_s)
     with reader() as client:
         results = [compare(client, dataset, begin, end, late) for dataset in sorted(audited())]
@@ -81,46 +77,32 @@ def command(
     ctx.exit(1 if any(counts[name] for name in ("lost", "sample_missing", "results_wrong")) else 0)
 
 
-def _accounts() -> list[Account]:
-    """Query Kafka first and ClickHouse last: a record that moves in between is found in both, never in neither."""
+def _records() -> tuple[list[Account], list[Sampled]]:
+    """Account for every record, and compare a random sample of landed frames, from anywhere in the topics.
+
+    Kafka is queried first and ClickHouse last: a record that moves in between is found in both, never in neither.
+    """
     from confluent_kafka import KafkaException
 
     from counterflow.collectors.agent.checkpoint import committed
     from counterflow.pipelines.audit.records import accounts
-    from counterflow.pipelines.audit.under_way import under_way
-    from counterflow.schemas.definition import datasets
-    from counterflow.stack.settings import StackSettings
-
-    kafka = StackSettings.running().kafka("reader")
-    try:
-        acked = committed({**kafka.client, "log_level": 0, "error_cb": lambda _: None}, 10)
-        behind = under_way(kafka, [d.topic for d in datasets().values() if d.role == "counter"])
-    except KafkaException as error:
-        raise _unanswered(kafka, error) from None
-    with reader() as client:
-        return accounts(client, acked, behind)
-
-
-def _sample() -> list[Sampled]:
-    """Compare a random sample of landed frames, from anywhere in the topics, with their tables."""
-    from confluent_kafka import KafkaException
-
     from counterflow.pipelines.audit.sample import compare, frames, landed
+    from counterflow.pipelines.audit.under_way import under_way
     from counterflow.schemas.definition import datasets
     from counterflow.stack.settings import StackSettings
 
     kafka = StackSettings.running().kafka("reader")
     topics = [dataset.topic for dataset in datasets().values() if dataset.role == "counter"]
     try:
+        acked = committed({**kafka.client, "log_level": 0, "error_cb": lambda _: None}, 10)
+        behind = under_way(kafka, topics)
         found = frames(landed(kafka, topics, random.Random()))  # noqa: S311 - a sample
     except KafkaException as error:
-        raise _unanswered(kafka, error) from None
+        message = f"Kafka at {kafka.bootstrap}: {error.args[0].str()}"
+        raise CounterflowError(message, hint=UNREACHED, exit_code=2) from None
     with reader() as client:
-        return [compare(client, dataset, sample) for dataset, sample in sorted(found.items())]
-
-
-def _unanswered(kafka: Kafka, error: KafkaException) -> CounterflowError:
-    return CounterflowError(f"Kafka at {kafka.bootstrap}: {error.args[0].str()}", hint=UNREACHED, exit_code=2)
+        sampled = [compare(client, dataset, sample) for dataset, sample in sorted(found.items())]
+        return accounts(client, acked, behind), sampled
 
 
 def _summary(agents: Sequence[Account], sampled: Sequence[Sampled], results: Sequence[AuditOutcome]) -> dict[str, int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
@@ -10,6 +9,7 @@ import click
 from counterflow.cli._files import (
     Filled,
     Given,
+    bytes_progress,
     errors,
     reading_options,
     recordings,
@@ -47,7 +47,6 @@ def command(
     import time
 
     import orjson
-    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
     from rich.table import Table
 
     from counterflow.base.inert import inert
@@ -68,15 +67,8 @@ def command(
     paths = recordings(files, stack.home / "remote")
     report_needs(ctx, paths, options)
     size = sum(map(_size, paths))
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        TimeRemainingColumn(),
-    )
     began = time.monotonic()
-    with Progress(*columns, console=errors, transient=True, disable=not sys.stderr.isatty()) as bar:
+    with bytes_progress() as bar:
         task = bar.add_task("publishing", total=size)
         done: dict[Path, int] = {}
 

@@ -41,23 +41,18 @@ class Sampled(NamedTuple):
     missing: int
 
 
-def landed(
-    kafka: Kafka, topics: Collection[str], chance: random.Random, each: int = EACH
-) -> Iterator[tuple[str, bytes]]:
-    """Yield topic and value of the messages at `each` consecutive offsets of each partition, wherever it has landed.
+def landed(kafka: Kafka, topics: Collection[str], chance: random.Random) -> Iterator[tuple[str, bytes]]:
+    """Yield topic and value of the messages at `EACH` consecutive offsets of each partition, wherever it has landed.
 
     Markers of transactions take offsets, too.
     """
-    consumer = beside_the_lander(kafka)
-    try:
+    with beside_the_lander(kafka) as consumer:
         spans = {}
         for at in positions(consumer, topics):
             end = min(at.committed, at.high)
-            begin = chance.randint(at.low, max(at.low, end - each))
-            spans[at.topic, at.partition] = begin, min(end, begin + each)
+            begin = chance.randint(at.low, max(at.low, end - EACH))
+            spans[at.topic, at.partition] = begin, min(end, begin + EACH)
         yield from read_messages(consumer, spans)
-    finally:
-        consumer.close()
 
 
 def frames(messages: Iterable[tuple[str, bytes]]) -> dict[str, list[Frame]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing
 from typing import NamedTuple
 
 import msgspec
@@ -37,9 +38,8 @@ def under_way(kafka: Kafka, topics: Collection[str]) -> Mapping[str, Seqs]:
 
     Some may have landed in the meantime. A message without agent or `seq` belongs to no account and is left out.
     """
-    consumer = beside_the_lander(kafka)
     found: dict[str, array[int]] = defaultdict(lambda: array("Q"))
-    try:
+    with beside_the_lander(kafka) as consumer:
         spans = {(at.topic, at.partition): (at.committed, at.high) for at in positions(consumer, topics)}
         for _, value in messages(consumer, spans):
             try:
@@ -48,14 +48,12 @@ def under_way(kafka: Kafka, topics: Collection[str]) -> Mapping[str, Seqs]:
                 continue
             if record.seq >= 0 and 1 <= record.frame_rows <= MOST_ROWS:
                 found[record.agent_id].extend(range(record.seq, record.seq + record.frame_rows))
-    finally:
-        consumer.close()
     return found
 
 
-def beside_the_lander(kafka: Kafka) -> Consumer:
-    """Return a consumer that can request the lander's committed offsets; it does not join the group."""
-    return Consumer(
+def beside_the_lander(kafka: Kafka) -> AbstractContextManager[Consumer]:
+    """Open a consumer that can request the lander's committed offsets; it does not join the group."""
+    consumer = Consumer(
         {
             **kafka.client,
             "group.id": GROUP,
@@ -69,6 +67,7 @@ def beside_the_lander(kafka: Kafka) -> Consumer:
             "error_cb": lambda _: None,  # a lasting error is raised
         }
     )
+    return closing(consumer)
 
 
 class Position(NamedTuple):
