@@ -84,7 +84,7 @@ $(CHART_TOOLS)/.built: helm/tools.txt | $(GO)
 	@mv $(CHART_TOOLS)/cmd $(CHART_TOOLS)/compose && touch $@
 
 chart: setup ## the files that the Helm chart takes from the rest: run it before you install, upgrade or package from a checkout
-	@$(RUN) helm
+	@$(RUN) helm.files
 
 helm: setup prometheus $(CHART_TOOLS)/.built ## check the chart and the containers
 	@$(RUN) pytest tests/helm $(ARGS)

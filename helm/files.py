@@ -1,7 +1,7 @@
 """Copies into the chart what it needs from the rest of the repository, since a chart cannot read outside its folder.
 
-`make chart` writes `counterflow/files/`, which Git ignores, and so do the tests of the chart. So a new job, topic,
-dashboard or alert needs no edit in the chart.
+`make chart` runs this module, which writes `counterflow/files/`; Git ignores them. So do the tests of the chart. So a
+new job, topic, dashboard or alert needs no edit in the chart.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from counterflow.pipelines.jobs import all_jobs
 from counterflow.pipelines.submission.render import fingerprint
 from counterflow.schemas import topics
 from counterflow.schemas.definition import datasets
-from counterflow.stack import flink
+from counterflow.stack import clickhouse, flink
 from counterflow.stack.kafka_users import Grant, grants
 
 PLACEHOLDERS = alerting.Site("https://grafana.invalid", "https://runbooks.invalid/{alert}")
@@ -52,6 +52,7 @@ def files() -> Iterator[tuple[str, str]]:
     yield "jobs.yaml", _yaml({"jobs": list(_jobs())})
     yield "topics.yaml", _yaml({"topics": list(_topics())})
     yield "users.yaml", _yaml({"users": list(_users())})
+    yield "clickhouse.yaml", _yaml({"profiles": dict(_paths(clickhouse.PROFILES)), "users": dict(_clickhouse_users())})
     yield "log4j-console.properties", flink.LOG4J
     made = build.files(PLACEHOLDERS)
     yield "rules.yml", made[alerting.PROMETHEUS]
@@ -90,6 +91,21 @@ def _acl(grant: Grant) -> dict[str, Any]:
     return {"resource": resource, "operations": [_OPERATIONS[grant.operation]], "host": "*"}
 
 
+def _paths(settings: dict[str, Any], within: str = "") -> Iterator[tuple[str, str]]:
+    """Yield settings by their paths, in the notation of a ClickHouseInstallation."""
+    for name, value in settings.items():
+        if isinstance(value, dict):
+            yield from _paths(value, f"{within}{name}/")
+        else:
+            yield f"{within}{name}", str(value)
+
+
+def _clickhouse_users() -> Iterator[tuple[str, dict[str, Any]]]:
+    for user, rights in clickhouse.GRANTS.items():
+        profile = user if user in clickhouse.PROFILES else "default"
+        yield user, {"profile": profile, "grants": [f"GRANT {right}" for right in rights]}
+
+
 def _yaml(content: dict[str, Any]) -> str:
     return _HEAD + yaml.safe_dump(content, sort_keys=False, width=120)
 
@@ -103,3 +119,7 @@ def write(folder: Path = FOLDER) -> None:
     for name, text in made.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
+
+
+if __name__ == "__main__":
+    write()

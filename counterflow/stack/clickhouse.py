@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 from xml.sax.saxutils import escape
 
 import httpx
@@ -19,14 +20,37 @@ from counterflow.stack.settings import HOST, StackSettings
 USERS = ("admin", "migrator", "lander", "reader")
 """`admin` is for people, `migrator` creates and alters tables, `lander` inserts, `reader` only reads, within limits."""
 
-_MIGRATES = (
-    "CREATE DATABASE, CREATE TABLE, CREATE VIEW ON counterflow.*",
-    "ALTER, DROP TABLE, DROP VIEW, TRUNCATE, OPTIMIZE, INSERT, SELECT ON counterflow.*",
-    *(f"TABLE ENGINE ON {kind}MergeTree" for kind in ("", "Replacing", "Summing", "Aggregating")),
-)
+PROFILES: dict[str, dict[str, Any]] = {
+    "default": {"http_max_field_value_size": 64 * 2**20},  # bytes of a parameter, read before the user is known
+    "lander": {"async_insert": 0},
+    "reader": {
+        "readonly": 2,
+        "session_timezone": "UTC",
+        "max_execution_time": 30,
+        "max_memory_usage": 1_000_000_000,
+        "max_result_rows": 1_000_000,
+        # groups beyond this go to disk: a long range is answered slowly instead of refused for its memory
+        "max_bytes_before_external_group_by": 300_000_000,
+        "max_concurrent_queries_for_user": 50,
+        "constraints": {  # 0 means no limit, so there is a minimum as well
+            "max_execution_time": {"min": 1, "max": 60},
+            "max_memory_usage": {"min": 1, "max": 1_000_000_000},
+            "max_result_rows": {"min": 1, "max": 10_000_000},
+            "max_concurrent_queries_for_user": {"readonly": 1},
+        },
+    },
+}
+"""Settings of the users; the chart takes them from here. A user without a profile has the default."""
 
-_FIELD = 64 * 2**20
-"""Bytes of a statement, or of a value in it: such as the names of all systems."""
+GRANTS = {
+    "migrator": (
+        "CREATE DATABASE, CREATE TABLE, CREATE VIEW ON counterflow.*",
+        "ALTER, DROP TABLE, DROP VIEW, TRUNCATE, OPTIMIZE, INSERT, SELECT ON counterflow.*",
+        *(f"TABLE ENGINE ON {kind}MergeTree" for kind in ("", "Replacing", "Summing", "Aggregating")),
+    ),
+    "lander": ("INSERT, SELECT ON counterflow.*",),
+    "reader": ("SELECT ON counterflow.*",),
+}
 
 _UNPACKED, _OF_A_PANEL = 512 * 2**20, 4 * 2**20
 """Bytes of uncompressed blocks cached for `reader`, about a board over thirty days, which reads them again each minute:
@@ -84,46 +108,30 @@ def _config(settings: StackSettings) -> str:
 
 
 def _users(digests: dict[str, str]) -> str:
-    networks = f"<ip>{HOST}</ip>"
+    here: dict[str, dict[str, Any]] = {
+        "lander": {"max_memory_usage": 2_000_000_000},
+        "reader": {"use_uncompressed_cache": 1, "merge_tree_max_rows_to_use_cache": _OF_A_PANEL},
+    }
+    # twice what this machine's processors can do in an hour, so no client can overload it for long
+    execution_time = 3600 * (os.cpu_count() or 1) * 2
+    hour = {"duration": 3600, "queries": 200_000, "errors": 20_000, "execution_time": execution_time}
+    quotas: dict[str, dict[str, Any]] = {"default": {}, "reader": {"interval": hour}}
+    # the engine's start-up statements run as `default` without a password: it keeps two harmless rights
+    harmless = ("SYSTEM LISTEN ON *.*", "SELECT ON system.numbers")
+    users = {}
+    for user, rights in {"default": harmless, "admin": (), **GRANTS}.items():
+        users[user] = {
+            **({"password_sha256_hex": digests[user]} if user in digests else {"no_password": ""}),
+            "networks": {"ip": HOST},
+            "profile": user if user in PROFILES else "default",
+            "quota": user if user in quotas else "default",
+            **({"grants": {"query": [f"GRANT {right}" for right in rights]}} if rights else {"access_management": 1}),
+        }
+    profiles = {name: {**settings, **here.get(name, {})} for name, settings in PROFILES.items()}
+    return _xml({"clickhouse": {"profiles": profiles, "quotas": quotas, "users": users}})
 
-    def user(name: str, profile: str, rights: Sequence[str], *, quota: str = "default", more: str = "") -> str:
-        granted = "".join(f"<query>GRANT {right}</query>" for right in rights)
-        return f"""
-    <{name}><password_sha256_hex>{digests[name]}</password_sha256_hex><networks>{networks}</networks>
-      <profile>{profile}</profile><quota>{quota}</quota>{f"<grants>{granted}</grants>" * bool(rights)}{more}</{name}>"""
 
-    return f"""\
-<clickhouse>
-  <profiles>
-    <!-- The length of a statement's parameter, read before the user is known. -->
-    <default><http_max_field_value_size>{_FIELD}</http_max_field_value_size></default>
-    <lander><async_insert>0</async_insert><max_memory_usage>2000000000</max_memory_usage></lander>
-    <reader><readonly>2</readonly><session_timezone>UTC</session_timezone><max_execution_time>30</max_execution_time>
-      <max_memory_usage>1000000000</max_memory_usage><max_result_rows>1000000</max_result_rows>
-      <!-- Groups beyond this go to disk: a long range is answered slowly instead of refused for its memory. -->
-      <max_bytes_before_external_group_by>300000000</max_bytes_before_external_group_by>
-      <use_uncompressed_cache>1</use_uncompressed_cache>
-      <merge_tree_max_rows_to_use_cache>{_OF_A_PANEL}</merge_tree_max_rows_to_use_cache>
-      <max_concurrent_queries_for_user>50</max_concurrent_queries_for_user>
-      <constraints><!-- 0 means no limit, so there is a minimum as well -->
-        <max_execution_time><min>1</min><max>60</max></max_execution_time>
-        <max_memory_usage><min>1</min><max>1000000000</max></max_memory_usage>
-        <max_result_rows><min>1</min><max>10000000</max></max_result_rows>
-        <max_concurrent_queries_for_user><readonly/></max_concurrent_queries_for_user></constraints></reader>
-  </profiles>
-  <quotas><default/>
-    <!-- Twice what this machine's processors can do in an hour, so no client can overload it for long. -->
-    <reader><interval><duration>3600</duration><queries>200000</queries><errors>20000</errors>
-      <execution_time>{3600 * (os.cpu_count() or 1) * 2}</execution_time></interval></reader>
-  </quotas>
-  <users>
-    <!-- The engine's start-up statements run as `default` without a password: it keeps two harmless rights. -->
-    <default><no_password/><networks><ip>{HOST}</ip></networks><profile>default</profile><quota>default</quota>
-      <grants><query>GRANT SYSTEM LISTEN ON *.*</query><query>GRANT SELECT ON system.numbers</query></grants></default>\
-{user("admin", "default", (), more="<access_management>1</access_management>")}\
-{user("migrator", "default", _MIGRATES)}\
-{user("lander", "lander", ["INSERT, SELECT ON counterflow.*"])}\
-{user("reader", "reader", ["SELECT ON counterflow.*"], quota="reader")}
-  </users>
-</clickhouse>
-"""
+def _xml(content: Mapping[str, Any]) -> str:
+    """Return elements by name; a list is an element each."""
+    each = ((name, one) for name, value in content.items() for one in (value if isinstance(value, list) else [value]))
+    return "".join(f"<{name}>{_xml(one) if isinstance(one, dict) else one}</{name}>\n" for name, one in each)
