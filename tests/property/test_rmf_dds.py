@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterflow.collectors.formats import rmf_dds
-from counterflow.collectors.formats.rmf_dds import newest
-from counterflow.collectors.formats.rmf_dds.xml import decode
+from counterflow.collectors.formats.rmf_dds import decode, newest
 from counterflow.collectors.records import Context, Item, Position, Record, Reject
 from tests.support.streams import Trickle
 

@@ -13,7 +13,6 @@ from copy import deepcopy
 from dataclasses import asdict, dataclass, field
 from typing import BinaryIO
 
-from counterflow.collectors.formats.hmc_lshwres import names
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
 from counterflow.collectors.text.attributes import Attributes, are_names, attributes, cells, those_set
 from counterflow.collectors.text.codepages import text
@@ -23,12 +22,29 @@ from counterflow.collectors.text.settings import changes
 from counterflow.collectors.text.stamps import iso, stated
 from counterflow.collectors.text.trees import number
 
+# The attributes that fill columns: where several names are given, the first that the listing has counts. Names marked
+# *used* were read on an HMC V10R3 by public code (hmcpctl) or by Linux' own SR-IOV tests (op-test, avocado); the others
+# are unverified.
+SYSTEM = ("lpar_name", "name")  # used; the second in lssyscfg -r lpar
+PARTITION_ID = "lpar_id"  # used
+OTHERS = ("resource_type", "event_type", "time_cycles", "uncapped_cycles", "drc_index", "slot_num")
+"""Listings with these are of something else: utilisation, slots."""
+LOGICAL_PORT = "logical_port_id"  # used: the DRC index, in hexadecimal
+LOGICAL_LOCATION = "location_code"  # used
+PHYSICAL_LOCATION = "phys_port_loc"  # used, in listings of physical ports
+ADAPTER = "adapter_id"  # used
+PHYSICAL_PORT = "phys_port_id"  # used
+
+STATE = ("functional_state", "state")  # used: of a logical port, of a physical port; 1 is functional
+CAPACITY_PCT = ("capacity", "curr_capacity", "curr_eth_capacity")  # used: the first; IBM: a percentage, two decimals
+LINE_MBITS_S = ("curr_conn_speed", "conn_speed")  # unverified: the unit is that of other adapters, Mb/s
+
 _STAMP = re.compile(r"\s*(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S*)(?:\s+(\S.*?))?\s*$")
 _MESSAGE = re.compile(r"HSC[A-Z0-9]{5}|No results were found")
 _SUFFIX = re.compile(r"-S\d+$")
 _HEXADECIMAL = re.compile(r"[0-9A-Fa-f]{1,8}")
 
-_IN_COLUMNS = {*names.SYSTEM, names.LOGICAL_PORT, *names.STATE, *names.CAPACITY_PCT}
+_IN_COLUMNS = {*SYSTEM, LOGICAL_PORT, *STATE, *CAPACITY_PCT}
 
 
 @dataclass
@@ -97,7 +113,7 @@ def _items(line: Line, state: LshwresState, context: Context) -> Iterator[Item]:
         instead = f"; found {state.written}" if state.written else ""
         detail = f"expected a line with a time before it, 2026-11-21T18:50:00Z, or --at{instead}"
         yield Reject(Reason.STAMP_INVALID if state.written else Reason.STAMP_MISSING, detail, "none")
-    elif (system := context.system or _first(found, names.SYSTEM) or state.managed) is None:
+    elif (system := context.system or _first(found, SYSTEM) or state.managed) is None:
         detail = "expected lpar_name, or the managed system behind the time"
         yield Reject(Reason.BAD_HEADER, detail, "none", ts=ts)
     elif not _is_port(found):
@@ -125,9 +141,9 @@ def _manifests(state: LshwresState, context: Context) -> Iterator[Record]:
 def _port(found: Attributes, system: str, ts: str, state: LshwresState) -> Iterator[Item]:
     """Yield the records of one port, and a reject for each value that is no number or out of range."""
     envelope: Fields = {"ts": ts, "system": system, "source": "hmc_lshwres"}
-    logical = found.get(names.LOGICAL_PORT)
-    location = found.get(names.LOGICAL_LOCATION if logical else names.PHYSICAL_LOCATION)
-    adapter, port = found.get(names.ADAPTER), found.get(names.PHYSICAL_PORT)
+    logical = found.get(LOGICAL_PORT)
+    location = found.get(LOGICAL_LOCATION if logical else PHYSICAL_LOCATION)
+    adapter, port = found.get(ADAPTER), found.get(PHYSICAL_PORT)
     physical = _SUFFIX.sub("", location) if location else None
     if physical is None and None not in (state.managed, adapter, port):
         physical = f"{state.managed} {adapter} {port}"
@@ -142,9 +158,9 @@ def _port(found: Attributes, system: str, ts: str, state: LshwresState) -> Itera
     fields: Fields = {"link": link, "link_type": kind}
     if physical is not None:
         fields["physical_port"] = physical
-    if (functional := _first(found, names.STATE)) is not None:
+    if (functional := _first(found, STATE)) is not None:
         fields["state"] = functional
-    for column, places, factor in (("capacity_pct", names.CAPACITY_PCT, 1), ("line_bits_s", names.LINE_MBITS_S, 1e6)):
+    for column, places, factor in (("capacity_pct", CAPACITY_PCT, 1), ("line_bits_s", LINE_MBITS_S, 1e6)):
         written = _first(found, places)
         if written is None:
             continue
@@ -180,12 +196,12 @@ def _attributes(row: Sequence[str], header: Sequence[str] | None) -> Attributes 
 
 
 def _is_port(found: Sequence[str] | set[str] | Mapping[str, str]) -> bool:
-    return names.ADAPTER in found and (names.LOGICAL_PORT in found or names.PHYSICAL_LOCATION in found)
+    return ADAPTER in found and (LOGICAL_PORT in found or PHYSICAL_LOCATION in found)
 
 
 def _is_partition(found: Sequence[str] | set[str] | Mapping[str, str]) -> bool:
-    is_one = names.PARTITION_ID in found and any(name in found for name in names.SYSTEM)
-    return is_one and not any(name in found for name in names.OTHERS)
+    is_one = PARTITION_ID in found and any(name in found for name in SYSTEM)
+    return is_one and not any(name in found for name in OTHERS)
 
 
 def _number(written: str) -> float | None:

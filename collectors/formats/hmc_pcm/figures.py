@@ -12,7 +12,8 @@ from typing import Any
 
 from counterflow.collectors.records import Fields, Reason
 from counterflow.collectors.text.refused import RefusedFigures
-from counterflow.collectors.text.trees import mappings, number
+from counterflow.collectors.text.trees import mapping, mappings, number
+from counterflow.schemas.mapping import fills
 
 UNITS = (
     (re.compile(r"Bytes$"), "bytes/s", "rate"),
@@ -77,3 +78,78 @@ def _is_figure(value: object) -> bool:
 
 def _unit(name: str) -> Fields:
     return next(({"unit": unit, "kind": kind} for known, unit, kind in UNITS if known.search(name)), {})
+
+
+_CONSUMED = {"physical_consumed_cores": "utilizedProcUnits", "physical_idle_cores": "idleProcUnits"}
+_SHARED = {"entitled_cores": "entitledProcUnits", "virtual_engines": "currentVirtualProcessors"}
+"""Columns of a partition in a pool of processors; dedicated processors have neither."""
+_SHARED_MODES = ("cap", "uncap")
+_MEMORY = ("logicalMem", "assignedMem")
+"""The memory of a partition, and of a VIOS."""
+
+
+def partition_rows(partition: Mapping[str, Any], averages: Averages) -> Iterator[tuple[str, Fields]]:
+    """Yield the rows of the partition's processors and memory, by dataset; what no column holds is a counter."""
+    processor, memory = mapping(partition.get("processor")), mapping(partition.get("memory"))
+    columns = _CONSUMED | (_SHARED if processor.get("mode") in _SHARED_MODES else {})
+    if found := _read("processor", processor, columns, averages):
+        yield "system_cpu", {"engine_type": "core", "engine": "all", **found}
+    size = next((name for name in _MEMORY if name in memory), "")
+    if found := _read("memory", memory, {"size_mb": size}, averages):
+        yield "pool", {"pool": "memory", **found}
+    for section, content, read in (("processor", processor, columns.values()), ("memory", memory, (size,))):
+        for counter in averages.counters(section, "", content, frozenset(read)):
+            yield "counter", counter
+
+
+def partition_settings(partition: Mapping[str, Any]) -> dict[str, str]:
+    """Return the attributes of the partition and its processors: state, type, mode, weight."""
+    found = {**partition, **mapping(partition.get("processor"))}
+    return {n: str(v) for n, v in found.items() if isinstance(v, str | int) and n not in ("id", "uuid", "name") and v}
+
+
+def _read(owner: str, holder: Mapping[str, Any], columns: Mapping[str, str], averages: Averages) -> Fields:
+    known = ((column, averages.of(owner, holder, name)) for column, name in columns.items())
+    return {column: figure for column, figure in known if figure is not None}
+
+
+PORT_FIGURES = {fill.counter: fill for fill in fills("hmc_pcm", "link") if fill.rate}
+PORT_NAMING = ("drcIndex", "physicalLocation", "physicalDrcIndex", "physicalPortId", "id")
+
+_LOGICAL_PORT = re.compile(r"-S\d+$")
+
+Port = tuple[Fields, Mapping[str, Any]]
+"""The columns that name a port, and the port as the document has it."""
+
+
+def logical_ports(partition: Mapping[str, Any], info: Mapping[str, Any]) -> Iterator[Port]:
+    """Yield the logical ports of a partition."""
+    for port in mappings(mapping(partition.get("network")).get("sriovLogicalPorts")):
+        yield _logical_port(port, info), port
+
+
+def physical_ports(server: Mapping[str, Any]) -> Iterator[Port]:
+    """Yield the physical ports of a managed system's adapters."""
+    for adapter in mappings(mapping(server.get("network")).get("sriovAdapters")):
+        for port in mappings(adapter.get("physicalPorts")):
+            location = str(port.get("physicalLocation") or port.get("id"))
+            yield {"link": location, "link_type": "physical_port", "physical_port": location}, port
+
+
+def amounts(link: str, port: Mapping[str, Any], seconds: float, averages: Averages) -> Fields:
+    """Return the columns of `link` that a port's figures fill."""
+    fields: Fields = {}
+    for name, fill in PORT_FIGURES.items():
+        if (rate := averages.of(link, port, name)) is not None:
+            fields[fill.column] = round(rate * seconds * fill.factor, 3 if fill.factor == 1 else 6)
+    return fields
+
+
+def _logical_port(port: Mapping[str, Any], info: Mapping[str, Any]) -> Fields:
+    """Return a logical port's naming fields: the DRC index as the HMC's commands write it, eight hexadecimal digits."""
+    index, location = str(port.get("drcIndex") or ""), str(port.get("physicalLocation") or "")
+    link = f"{int(index):08X}" if index.isdecimal() else index or location
+    port_location = _LOGICAL_PORT.sub("", location)
+    if not port_location:
+        port_location = f"{info.get('mtms')} {port.get('physicalDrcIndex')} {port.get('physicalPortId')}"
+    return {"link": link, "link_type": "logical_port", "physical_port": port_location}

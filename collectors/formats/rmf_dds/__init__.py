@@ -4,16 +4,41 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from counterflow.collectors.formats.rmf_dds.items import RmfState, items
 from counterflow.collectors.formats.rmf_dds.report import Newest, newest
-from counterflow.collectors.formats.rmf_dds.xml import decode, is_xml
 from counterflow.collectors.records import Context, Item, Position
+from counterflow.collectors.text import xml_trees
 from counterflow.collectors.text.documents import Documents, read_items
-from counterflow.collectors.text.lines import read_head
+from counterflow.collectors.text.lines import BOM, read_head
 
 __all__ = ["Newest", "newest"]
+
+# Names in XML have dashes for the capitals of JSON (`time-data` is `timeData`); an attribute is a member in JSON, the
+# text of an element with attributes its `value`. Zowe ZEBRA's parser reads these names (github.com/zowe/zebra).
+_DASH = re.compile(r"-(\w)")
+_LISTS = frozenset({"report", "row", "col", "var"})
+_SHAPE = xml_trees.Shape(
+    several=lambda name, depth: name in _LISTS or (name == "message" and depth == 1),  # a report has one
+    named=lambda name: _DASH.sub(lambda dash: dash[1].upper(), name),
+)
+
+
+def is_xml(head: bytes) -> bool:
+    """Return whether a file that begins with `head` is in XML: its first byte decides, so later ones cannot."""
+    return head.removeprefix(BOM).lstrip().startswith(b"<")
+
+
+def decode(written: str) -> tuple[Any, int]:
+    """Return the response that a text begins with, and where it ends.
+
+    Raises
+    ------
+    ValueError : see `xml_trees.decode`.
+    """
+    return xml_trees.decode(written, "ddsml", _SHAPE)
+
 
 # A response begins with any of its keys. Inside it, only a report may begin with one of them, `message`, and a report's
 # `message` is not a list.

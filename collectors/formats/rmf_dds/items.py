@@ -7,10 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
-from counterflow.collectors.formats.rmf_dds import names
-from counterflow.collectors.formats.rmf_dds.names import Semantics
 from counterflow.collectors.formats.rmf_dds.report import (
     NO_DATA,
     NOTHING,
@@ -28,6 +26,62 @@ from counterflow.collectors.text.periods import gap, is_gap
 from counterflow.collectors.text.refused import RefusedFigures
 from counterflow.collectors.text.settings import changes
 from counterflow.collectors.text.trees import mapping, mappings
+
+# Meaning of the variables and columns (labels: IBM/RMF, reptrans.xsl); units where they are documented.
+
+
+class Semantics(NamedTuple):
+    """Unit and kind of a figure as `counter` has them."""
+
+    unit: str | None
+    kind: str | None
+
+
+PERCENT, _RATE, _GAUGE = Semantics("%", "percent"), Semantics(None, "rate"), Semantics(None, "gauge")
+_PROCESSORS = Semantics("processors", "gauge")
+
+ENGINES = {"gcp": ("SYSCUVVC", "SYSPRVVC"), "ziip": ("SYSCUIVC", "SYSPRTVC")}
+"""Variables of SYSINFO: utilisation in % and processors online, by type."""
+
+SYSINFO = {
+    **dict.fromkeys(("SYSTSVVC", "SYSTSEVC"), PERCENT),  # Appl%, EAppl%
+    **dict.fromkeys(("SYSLCPVC", "SYSCULVC", "SYSMUIVC", "SYSMUAVC"), PERCENT),  # MVS utilization: CP, IIP, AAP
+    **dict.fromkeys(("SYSAPTVC", "SYSATCVC"), PERCENT),  # Appl% IIP, Appl% IIP on CP
+    **dict.fromkeys(("SYSCUAVC", "SYSAPIVC", "SYSAICVC"), PERCENT),  # AAP: utilization, Appl%, Appl% on CP
+    **dict.fromkeys(("SYSPRIVC", "SYSPKCVC", "SYSPKIVC", "SYSPKAVC"), _PROCESSORS),  # AAPs online; parked by type
+    "SYSLOAVG": _GAUGE,  # load average
+}
+"""Variables of SYSINFO that no column models."""
+SYSINFO_TEXTS = frozenset({"SYSMODVC", "SYSMDLVC", "SYSIPVVC", "SYSOPVVC", "SYSICVVC"})
+"""Variables of SYSINFO that may look like numbers: CPU type and model, suffixes of members."""
+
+PROCU_MS = {"gcp_ms": "PRUTCPE", "ziip_ms": "PRUTIIPE", "ziip_on_cp_ms": "PRUTIICT"}
+"""Columns of `job` in ms: CP EAppl, IIP EAppl, IIP time on CP."""
+PROCU_TEXTS = {"service_class": "PRUPSVCL", "report_class": "PRUPRPCL"}
+PROCU_IDENTITY = ("PRUPJOB", "PRUPJID", "PRUPASI")
+"""Job name, JES id, address space: no two rows of an interval have all three in common."""
+
+PCIE_FUNCTION = "PCIEPFID"
+PCIE_LINK = ("PCIESERN", "PCIELKID")
+"""Serial number and id of a synchronous I/O link (zHyperLink)."""
+PCIE_CPC = {
+    **dict.fromkeys(("PCIETBPC", "PCIESRRC"), PERCENT),  # time busy, successful requests
+    **dict.fromkeys(("PCIERRTC", "PCIETRRC", "PCIETWRC"), _RATE),  # requests, transfer read and write
+    **dict.fromkeys(("PCIEXRRC", "PCIEXWRC"), _GAUGE),  # transfer read and write ratio
+}
+"""Columns of PCIE marked `(CPC)`: a link's use by all systems of the machine, never to be held against one of them."""
+PCIE = {
+    **dict.fromkeys(("PCIESRR", "PCIEALLT", "PCIEFBSY", "PCIE1BPU"), PERCENT),
+    **dict.fromkeys(("PCIERRT", "PCIELOOP", "PCIESTOP", "PCIESBOP", "PCIERFOP", "PCIEDMAR", "PCIEDMAW"), _RATE),
+    **dict.fromkeys(("PCIEDPKR", "PCIEDPKT", "PCIEDWUP", "PCIEFTR", "PCIE1RRC", "PCIE1TPC"), _RATE),
+    **dict.fromkeys(("PCIE1RRD", "PCIE1TPD"), _RATE),
+    **dict.fromkeys(("PCIEXRR", "PCIEXWR", "PCIEDMAN", "PCIEFRET", "PCIEFRES", "PCIEFRQT", "PCIEFRQS"), _GAUGE),
+    **dict.fromkeys(("PCIEFRSZ", "PCIE1RCC", "PCIE1RCD", "PCIE1BPS"), _GAUGE),
+    "PCIEDAUT": Semantics(None, None),  # adapter utilization
+}
+"""Columns of PCIE that are this system's."""
+PCIE_TEXTS = frozenset({"PCIEPCID", "PCIEASID", "PCIEPOID", "PCIELKID", "PCIESERN", "PCIETYMO"})
+"""Columns of PCIE that may look like numbers."""
 
 
 @dataclass
@@ -172,7 +226,7 @@ class _Reading:
 
 def _sysinfo(reading: _Reading) -> Iterator[Item]:
     caption, rows = dict(reading.content.caption), 0
-    for engine_type, (busy, online) in names.ENGINES.items():
+    for engine_type, (busy, online) in ENGINES.items():
         figures = {
             "busy_pct": reading.figure(busy, caption.pop(busy, None)),
             "logical_engines": reading.figure(online, caption.pop(online, None)),
@@ -184,9 +238,9 @@ def _sysinfo(reading: _Reading) -> Iterator[Item]:
         yield Reject(Reason.EMPTY_SNAPSHOT, "neither utilisation nor number of processors in the caption", "part")
     texts = {}
     for name, written in caption.items():
-        if name in names.SYSINFO:
-            yield from reading.counter("SYSINFO", "", name, written, names.SYSINFO[name])
-        elif name in names.SYSINFO_TEXTS or not _is_number(written):
+        if name in SYSINFO:
+            yield from reading.counter("SYSINFO", "", name, written, SYSINFO[name])
+        elif name in SYSINFO_TEXTS or not _is_number(written):
             texts[name] = written
         else:
             yield from reading.counter("SYSINFO", "", name, written, Semantics(None, None))
@@ -198,37 +252,37 @@ def _procu(reading: _Reading) -> Iterator[Item]:
     reading.needs("PRUPJOB")
     seen: Counter[str] = Counter()
     for row in reading.content.rows:
-        identity = "/".join(row[name] for name in names.PROCU_IDENTITY if row.get(name))
+        identity = "/".join(row[name] for name in PROCU_IDENTITY if row.get(name))
         job = _one_more(identity, seen)
         fields: Fields = {"job": job, "command": row["PRUPJOB"], "job_name": row["PRUPJOB"]}
-        fields |= {column: row.get(name) for column, name in names.PROCU_TEXTS.items() if row.get(name)}
-        fields |= {c: reading.figure(f"{job}.{name}", row.get(name)) for c, name in names.PROCU_MS.items()}
+        fields |= {column: row.get(name) for column, name in PROCU_TEXTS.items() if row.get(name)}
+        fields |= {c: reading.figure(f"{job}.{name}", row.get(name)) for c, name in PROCU_MS.items()}
         yield reading.record("job", fields)
     yield from _repeated(seen)
     yield from reading.end("job", seen.total())
 
 
 def _pcie(reading: _Reading) -> Iterator[Item]:
-    reading.needs(names.PCIE_FUNCTION)
+    reading.needs(PCIE_FUNCTION)
     types = dict(reading.content.columns)
     functions: Counter[str] = Counter()
     links: set[str] = set()
     for row in reading.content.rows:
-        function = _one_more(row[names.PCIE_FUNCTION], functions)
-        link = "/".join(row[name] for name in names.PCIE_LINK if row.get(name)) or function
+        function = _one_more(row[PCIE_FUNCTION], functions)
+        link = "/".join(row[name] for name in PCIE_LINK if row.get(name)) or function
         texts = {}
         for name, written in row.items():
-            if name in names.PCIE_CPC:
+            if name in PCIE_CPC:
                 if link not in links:  # every function on a link reports the same about it
-                    yield from reading.counter("PCIE_CPC", link, name, written, names.PCIE_CPC[name])
-            elif name in names.PCIE:
-                yield from reading.counter("PCIE", function, name, written, names.PCIE[name])
-            elif name in names.PCIE_TEXTS or types[name] != "N":
+                    yield from reading.counter("PCIE_CPC", link, name, written, PCIE_CPC[name])
+            elif name in PCIE:
+                yield from reading.counter("PCIE", function, name, written, PCIE[name])
+            elif name in PCIE_TEXTS or types[name] != "N":
                 texts[name] = written
-            elif name != names.PCIE_FUNCTION:
+            elif name != PCIE_FUNCTION:
                 yield from reading.counter("PCIE", function, name, written, Semantics(None, None))
         links.add(link)
-        yield from reading.config(function, {name: t for name, t in texts.items() if name != names.PCIE_FUNCTION})
+        yield from reading.config(function, {name: t for name, t in texts.items() if name != PCIE_FUNCTION})
     yield from _repeated(functions)
     yield from reading.end()
 
@@ -237,7 +291,7 @@ def _metric(reading: _Reading, report: Mapping[str, Any]) -> Iterator[Item]:
     """Yield one metric of `/gpm/perform`: a single value, or one per row of its list."""
     of = mapping(report.get("metric"))
     id, description = text(of.get("id")), text(of.get("description"))
-    semantics = names.PERCENT if description.startswith("%") else Semantics(None, None)
+    semantics = PERCENT if description.startswith("%") else Semantics(None, None)
     seen: Counter[str] = Counter()
     reading.content.misfits.clear()  # a row may name more than its columns do
     for row in mappings(report.get("row")):
