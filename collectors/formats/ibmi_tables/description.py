@@ -110,12 +110,12 @@ class Filled(Strict):
 
 
 class Description(Strict):
-    """One table.
+    """One table, named as its file.
 
     `recognised_by` are columns that together no other table has; `instance` is the expression that identifies the
-    rows of an interval and names the instance of what goes to `counter`. `time` lists its columns that
-    place a row in time. `complete` means that `time` and `fields` are all columns in their order, so that data without
-    a header can be read.
+    rows of an interval and names the instance of what goes to `counter`. `time` lists its columns that place a row in
+    time: where left out, those of Collection Services, or none in a view. `complete` means that `time` and `fields` are
+    all columns in their order, so that data without a header can be read.
     `zeros: false` sends a field to `counter` only where it is not 0, `texts: false` keeps no text in `config`: for
     tables with one row per job. `fields` may be empty: then every column is introspected. `joins` names tables whose
     fields and records it has, besides its own.
@@ -126,7 +126,7 @@ class Description(Strict):
     source: str
     recognised_by: tuple[str, ...] = ()
     instance: str = "''"
-    time: tuple[str, ...] = _TIME
+    time: tuple[str, ...]
     complete: bool = False
     joins: tuple[str, ...] = ()
     zeros: bool = True
@@ -197,6 +197,7 @@ def description(name: str) -> Description | None:
 
 def _load(path: Path) -> Description:
     content = load_yaml(path.read_text(encoding="utf-8"))
+    content = {"table": path.stem, "time": _TIME if MEMBER.fullmatch(path.stem) else (), **content}
     content["fields"] = {
         name: field
         for names, field in content.get("fields", {}).items()

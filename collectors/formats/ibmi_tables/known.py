@@ -93,26 +93,9 @@ class Known:
         self.state = state
 
     def functions(self) -> dict[str, Callable[..., object]]:
-        plain = (
-            whole,
-            integer,
-            positive,
-            task,
-            job,
-            job_cpu,
-            summary,
-            event,
-            engine,
-            sector,
-            per,
-            device_type,
-            wait_group,
-            pair,
-            part,
-            active_type,
-            saving,
-        )
-        return {f.__name__: f for f in (*plain, self.upper_us, self.bucket_name)}
+        figures = (whole, integer, positive, job_cpu, sector, per)
+        names = (task, job, summary, event, engine, device_type, wait_group, pair, part, active_type, saving)
+        return {f.__name__: f for f in (*figures, *names, self.upper_us, self.bucket_name)}
 
     def upper_us(self, table: str, bucket: int) -> float | None:
         """Return the upper boundary of a response-time bucket in µs, None for the last one or where it is not known."""
