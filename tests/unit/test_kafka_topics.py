@@ -29,7 +29,6 @@ class Cluster:
     number: int = 1
     waiting: deque[Message] = field(default_factory=deque)
     assigned: dict[Partition, int] = field(default_factory=dict)
-    closed: bool = False
 
     def partitions(self, topics: Any) -> dict[str, list[Partition]]:
         return {topic: [place for place in self.holds if place.topic == topic] for topic in topics}
@@ -42,9 +41,6 @@ class Cluster:
 
     def poll(self, timeout_s: float) -> Message | None:
         return self.waiting.popleft() if self.waiting else None
-
-    def close(self) -> None:
-        self.closed = True
 
 
 def read(topics: Topics, cluster: Cluster) -> list[Batch]:

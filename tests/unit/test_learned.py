@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterflow.cli import cli
 from counterflow.pipelines.rules import log_ceiling, roce_cap, rules
 from counterflow.pipelines.rules.learned import Learned
+from tests.support.series import Replay
 
 BEGIN = datetime(2026, 11, 21, 1, tzinfo=UTC)
 # 256 jobs on zHPF under pressure: table 1 of the study of zHyperLink, without a configured ceiling
@@ -24,32 +20,21 @@ PRESSED |= {"gcp_pct": 27.2, "ziip_pct": 23.3}
 CALM = {**PRESSED, "rate_mb_s": 100, "waits_delta": 0, "waiting_threads": 2}
 
 
-def lines(series: list[dict[str, Any]], gap: int | None = None) -> str:
-    """Return minutes of one log as JSON lines; those from number `gap` on are a day later."""
-    rows = []
-    for number, row in enumerate(series, 1):
-        late = timedelta(days=gap is not None and number > gap)
-        ts = (BEGIN + timedelta(minutes=number) + late).isoformat()
-        rows.append({"ts": ts, "interval_s": 60, "system": "SYS1", "subsystem": "DBP1", **row})
-    return "".join(json.dumps(row) + "\n" for row in rows)
-
-
-def replay(series: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "intervals.jsonl"
-        path.write_text(lines(series))
-        result = CliRunner().invoke(cli, ["rules", "replay", "log_ceiling", "--input", str(path), "--json"])
-    assert result.exit_code == 0, (result.output, result.exception)
-    return [json.loads(line) for line in result.stdout.splitlines()]
+RULE = rules()["log_ceiling"]
+LOG = {"system": "SYS1", "subsystem": "DBP1"}
 
 
 def learned(series: list[dict[str, Any]], gap: int | None = None) -> dict[tuple[Any, ...], dict[str, Any]]:
-    """Return the figures of the limit that was learned under each configuration of the log."""
-    rule = rules()["log_ceiling"]
-    parameters, state = rule.parameters(), rule.start
+    """Return the figures of the limit that was learned under each configuration of the log.
+
+    The series is of minutes; those from number `gap` on are a day later.
+    """
+    parameters, state = RULE.parameters(), RULE.start
     found = {}
-    for line in lines(series, gap).splitlines():
-        state, _ = rule.judge(parameters, state, rule.interval(json.loads(line)))
+    for number, row in enumerate(series, 1):
+        late = timedelta(days=gap is not None and number > gap)
+        ts = (BEGIN + timedelta(minutes=number) + late).isoformat()
+        state, _ = RULE.judge(parameters, state, RULE.interval({"ts": ts, "interval_s": 60, **LOG, **row}))
         if (limit := log_ceiling.learned(parameters, state)) is not None:
             found[state.learned.configuration] = limit.as_json("learned_mb_s")
     return found
@@ -69,12 +54,12 @@ def test_a_quantile_is_a_value_to_half_a_percent(values: list[float], shares: se
 
 
 def test_thirty_intervals_under_pressure_make_a_ceiling_that_warns_and_never_pages() -> None:
-    verdicts = replay([PRESSED] * 40)
-    assert {v["state"] for v in verdicts[:30]} == {"UNKNOWN"}
-    assert "learned from 29 of 30 intervals under pressure" in verdicts[29]["reason"]
-    assert {v["state"] for v in verdicts[32:]} == {"WARNING"}
-    assert "learned 21" in verdicts[-1]["reason"]
-    assert "warns at most" in verdicts[-1]["reason"]
+    verdicts = Replay(RULE, LOG, interval_s=60).verdicts([PRESSED] * 40)
+    assert {v.state for v in verdicts[:30]} == {"UNKNOWN"}
+    assert "learned from 29 of 30 intervals under pressure" in verdicts[29].reason
+    assert {v.state for v in verdicts[32:]} == {"WARNING"}
+    assert "learned 21" in verdicts[-1].reason
+    assert "warns at most" in verdicts[-1].reason
 
 
 @pytest.mark.parametrize(
