@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections import defaultdict
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -23,13 +23,14 @@ from counterflow.collectors.text.lines import MAX_LINE_BYTES
 from counterflow.schemas.definition import datasets
 from tests.golden.cases import golden
 from tests.support.recordings import RECORDINGS
+from tests.support.streams import found
 
 SAMPLES = sorted(RECORDINGS.glob("*.nmon"))
 LINUX = [path for path in SAMPLES if path.name.startswith("linux")]
 
 
-def parse(content: bytes) -> list[Item]:
-    return list(singly(nmon.parse(io.BytesIO(content), Context("file.nmon", UTC))))
+def parse(content: bytes, position: Position | None = None, zone: tzinfo = UTC) -> list[Item]:
+    return list(singly(nmon.parse(io.BytesIO(content), Context("file.nmon", zone), position)))
 
 
 def rows(items: list[Item], dataset: str) -> list[dict[str, Any]]:
@@ -59,11 +60,11 @@ def by_hand(path: Path, section: str) -> dict[str, float]:
 @pytest.mark.parametrize("path", LINUX, ids=lambda path: path.stem)
 @pytest.mark.parametrize(("section", "column"), [("DISKREAD", "read_kb"), ("DISKWRITE", "written_kb")])
 def test_disk_totals_are_those_of_the_file(path: Path, section: str, column: str) -> None:
-    found: dict[str, float] = defaultdict(float)
+    totals: dict[str, float] = defaultdict(float)
     for row in rows(parse(path.read_bytes()), "disk"):
         if row["device_type"] != "group":
-            found[row["disk"]] += row[column]
-    assert found == pytest.approx(by_hand(path, section), rel=1e-9)
+            totals[row["disk"]] += row[column]
+    assert totals == pytest.approx(by_hand(path, section), rel=1e-9)
 
 
 def test_read_megabytes_of_the_recording_beside_fio() -> None:
@@ -102,7 +103,7 @@ def test_the_first_physical_cpu_of_power_is_used_where_the_partition_can_have_co
     text = golden("nmon/linux_power").input.decode()
     text = text.replace(" 0.253175,0,", f"{consumed},{capped},").replace(",1.50,", ",0.50,")
     text = text.replace("T0001", f"T{snapshot:04d}")
-    items = list(singly(nmon.parse(io.BytesIO(text.encode()), Context("power.nmon", UTC))))
+    items = parse(text.encode())
     (cpu,) = rows(items, "system_cpu")
     details = [item.detail for item in items if isinstance(item, Reject)]
     if refused is None or snapshot > 1:
@@ -125,8 +126,7 @@ def test_of_a_line_beyond_the_limit_the_beginning_is_kept() -> None:
 def test_a_position_of_a_large_system_is_small() -> None:
     out = io.BytesIO()
     generate(out, Shape(snapshots=2, disks=1200))
-    out.seek(0)
-    positions = [item for item in nmon.parse(out, Context("x", UTC)) if isinstance(item, Position)]
+    positions = [item for item in parse(out.getvalue()) if isinstance(item, Position)]
     assert max(len(orjson.dumps(position.state)) for position in positions) < 32_768
 
 
@@ -134,14 +134,11 @@ def test_a_sorted_recording_with_a_long_header_is_resumed() -> None:
     whole = golden("nmon/defect_sorted_as_it_was").input
     header = b"".join(b"BBBP,%04d,ps,text\n" % n for n in range(4500))
     content = b"".join(sorted((whole + header).splitlines(keepends=True)))
-    items = list(singly(nmon.parse(io.BytesIO(content), Context("x", UTC))))
+    items = parse(content)
     assert len([row for row in rows(items, "config") if row["section"] == "BBBP"]) == 4500
     for at, item in enumerate(items):
         if isinstance(item, Position):
-            rest = list(singly(nmon.parse(io.BytesIO(content), Context("x", UTC), item)))
-            assert [i for i in rest if not isinstance(i, Position)] == [
-                i for i in items[at + 1 :] if not isinstance(i, Position)
-            ]
+            assert found(parse(content, item)) == found(items[at:])
 
 
 @pytest.mark.parametrize("case", ["clock_of_12_hours", "clock_fall_back", "clock_spring_forward", "cut_line"])
@@ -149,10 +146,7 @@ def test_stamps_without_dates_are_read_as_with_them(case: str) -> None:
     dated = golden(f"nmon/{case}").input
     undated = re.sub(rb"(?m)^(ZZZZ,[^,]+,[^,]+),.*$", rb"\1", dated)
     assert undated != dated
-    with_dates, without = (
-        list(singly(nmon.parse(io.BytesIO(content), Context("x", ZoneInfo("Europe/Berlin")))))
-        for content in (dated, undated)
-    )
+    with_dates, without = (parse(content, zone=ZoneInfo("Europe/Berlin")) for content in (dated, undated))
     assert [i for i in without if isinstance(i, Record)] == [i for i in with_dates if isinstance(i, Record)]
     reasons = [i.reason for i in without if isinstance(i, Reject)]
     assert reasons.count(Reason.INFERRED) == 1
@@ -164,13 +158,11 @@ def test_a_recording_that_a_spreadsheet_padded_has_the_figures_it_had(path: Path
     *lines, end = path.read_bytes().replace(b",", separator).split(b"\n")
     width = max(line.count(separator) for line in lines)
     padded = [line + separator * (width - line.count(separator)) for line in lines]
-    expected, found = (
-        list(singly(nmon.parse(io.BytesIO(b"\n".join([*each, end])), Context("x", UTC)))) for each in (lines, padded)
-    )
+    expected, read = (parse(b"\n".join([*each, end])) for each in (lines, padded))
     for dataset in datasets():
         if dataset != "config":  # AAA,disks of Linux ends with an empty field of its own
-            assert rows(found, dataset) == rows(expected, dataset)
-    before, now = ([item.reason for item in items if isinstance(item, Reject)] for items in (expected, found))
+            assert rows(read, dataset) == rows(expected, dataset)
+    before, now = ([item.reason for item in items if isinstance(item, Reject)] for items in (expected, read))
     assert now == [Reason.FIELD_COUNT, *before]
 
 
@@ -193,10 +185,6 @@ CPU_ALL,T0003,20.0,10.0,0.0,70.0,0.0,,2
 """
 COLUMNS = """busy_pct user_pct sys_pct cpu_base logical_engines virtual_engines physical_consumed_cores
 physical_user_cores physical_sys_cores cpu_ms configured_cpu_ms"""
-
-
-def items_of(text: str) -> list[Item]:
-    return list(singly(nmon.parse(io.BytesIO(text.encode()), Context("lin1.nmon", UTC))))
 
 
 def summarised(items: list[Item]) -> dict[str, Any]:
@@ -231,7 +219,7 @@ def test_summary_and_study_of_one_recording_have_one_cpu(processes: bool, expect
 
     All three: (95 + 250 + 150) / 11 = 45. Where processes are recorded the first has none: (250 + 150) / 10 = 40.
     """
-    items = items_of(HEAD + (TOP if processes else "") + SNAPSHOTS)
+    items = parse((HEAD + (TOP if processes else "") + SNAPSHOTS).encode())
     summary = summarised(items)
     assert (summary["cpu_pct_avg"], summary["cpu_left_out"], summary["snapshots"]) == (expected, left_out, 3)
     assert summary["cpu_pct_max"] == (50.0 if processes else 95.0)
@@ -240,17 +228,17 @@ def test_summary_and_study_of_one_recording_have_one_cpu(processes: bool, expect
 
 def test_a_run_that_begins_within_a_recording_keeps_its_first_interval() -> None:
     """Its first interval has processes: 5 s of 50 % and 5 s of 30 % are 40."""
-    assert studied(items_of(HEAD + TOP + SNAPSHOTS), "10:00:05", "10:00:15") == pytest.approx(40)
+    assert studied(parse((HEAD + TOP + SNAPSHOTS).encode()), "10:00:05", "10:00:15") == pytest.approx(40)
 
 
 def test_a_recording_of_one_snapshot_has_a_figure() -> None:
     """Nothing shows that processes are recorded, and 95 % is all there is."""
-    alone = items_of(HEAD + TOP + "".join(SNAPSHOTS.splitlines(keepends=True)[:2]))
+    alone = parse((HEAD + TOP + "".join(SNAPSHOTS.splitlines(keepends=True)[:2])).encode())
     assert (summarised(alone)["cpu_pct_avg"], studied(alone, "10:00:04", "10:00:05")) == (95.0, 95.0)
 
 
 def test_each_recording_of_a_file_has_its_first_snapshot() -> None:
     """Twice (50 x 5 + 30 x 5) / 10, a day apart: 40, and two snapshots are left out."""
     once = HEAD + TOP + SNAPSHOTS
-    summary = summarised(items_of(once + once.replace("05-MAR", "06-MAR")))
+    summary = summarised(parse((once + once.replace("05-MAR", "06-MAR")).encode()))
     assert (summary["cpu_pct_avg"], summary["cpu_left_out"], summary["snapshots"]) == (40.0, 2, 6)

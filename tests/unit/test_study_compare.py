@@ -305,13 +305,13 @@ def test_what_does_not_compare_is_reported() -> None:
         },
         "b",
     )
-    late = {"begin_s": 36_000.0, "end_s": 38_400.0}
+    later = range(601, 641)
     rows = {
-        "processors": [row("processors", 36_000 + 60 * n, busy_pct=50.0, logical_engines=8.0) for n in range(1, 41)],
-        "work": [row("work", 36_000 + 60 * n, units=600, users=200.0) for n in range(1, 41)],
-        "log": [row("log", 36_000 + 60 * n, rate_mb_s=1.1, **log) for n in range(1, 41)],
+        "processors": steady("processors", later, busy_pct=50.0, logical_engines=8.0),
+        "work": work(10, later, users=200.0),
+        "log": steady("log", later, rate_mb_s=1.1, **log),
     }
-    other = measured(Run("s", systems=("A",), **late), rows)
+    other = measured(Run("s", 36_000, 38_400, ("A",)), rows)
     assert compare([base, other]).warnings == (
         "b and s: lengths differ: 600 s, 2400 s; compare rates, not totals",
         "b and s: load differs: 100 users, 200 users",
