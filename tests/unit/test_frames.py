@@ -72,9 +72,6 @@ def test_a_column_that_would_be_drawn_as_a_value_is_refused(type_: str) -> None:
         ("Enum8('a' = 1)", "text"),
         ("Date32", "time"),
         ("Nullable(DateTime64(3, 'UTC'))", "time"),
-        ("Int256", "other"),
-        ("Nullable(UUID)", "other"),
-        ("Tuple(UInt8, String)", "other"),
         ("SimpleAggregateFunction(sum, UInt64)", "other"),
     ],
 )

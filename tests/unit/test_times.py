@@ -8,7 +8,6 @@ import click
 import pytest
 
 from counterflow.cli._times import LOCAL_TIME, TIME, Time, moment
-from tests.support.command_line import parse
 
 NOW = datetime(2026, 3, 29, 12, 34, 56, tzinfo=UTC)  # the day on which Europe's clocks went forward, at 01:00 UTC
 
@@ -60,19 +59,3 @@ def test_what_is_no_time_is_refused_with_what_is_understood(text: str) -> None:
 def test_a_time_with_two_zones_is_refused(kind: Time) -> None:
     with pytest.raises(click.BadParameter, match="it has two zones"):
         kind.convert("2026-03-02T08:00+01:00 America/New_York", None, None)
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("sql", "systems", "--from", "yesterday", "--to", "-2h"),
-        ("doctor", "A", "--from", "2026-03-02 08:00", "--to", "2026-03-02 09:00 Europe/Berlin"),
-        ("audit", "--from", "-1d"),
-        ("report", "--from", "yesterday", "--to", "today"),
-        ("deadletter", "list", "--from", "-2h"),
-        ("rules", "replay", "roce_cap", "--from", "yesterday", "--to", "now"),
-    ],
-    ids=" ".join,
-)
-def test_commands_take_it(words: tuple[str, ...]) -> None:
-    parse(words)
