@@ -6,6 +6,7 @@ new job, topic, dashboard or alert needs no edit in the chart.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -57,7 +58,7 @@ def files() -> Iterator[tuple[str, str]]:
     made = build.files(PLACEHOLDERS)
     yield "rules.yml", made[alerting.PROMETHEUS]
     yield "grafana-alerts.yaml", made[alerting.GRAFANA]
-    yield "alertmanager.example.yml", made["prometheus/alertmanager.example.yml"]
+    yield "alertmanager.yaml", _yaml(_alertmanager(made["prometheus/alertmanager.example.yml"]))
     yield "datasources.yaml", made[build.DATASOURCES]
     for path, text in made.items():
         if path.startswith(build.DASHBOARDS):
@@ -104,6 +105,26 @@ def _clickhouse_users() -> Iterator[tuple[str, dict[str, Any]]]:
     for user, rights in clickhouse.GRANTS.items():
         profile = user if user in clickhouse.PROFILES else "default"
         yield user, {"profile": profile, "grants": [f"GRANT {right}" for right in rights]}
+
+
+def _alertmanager(example: str) -> dict[str, Any]:
+    """Return route and inhibitions of the example, in the notation of an AlertmanagerConfig."""
+    stated = yaml.safe_load(example)
+    return {"route": _renamed(stated["route"]), "inhibitRules": [_renamed(rule) for rule in stated["inhibit_rules"]]}
+
+
+def _renamed(stated: dict[str, Any]) -> dict[str, Any]:
+    made = {}
+    for name, value in stated.items():
+        new = re.sub("_(.)", lambda letter: letter[1].upper(), name.replace("_matchers", "_match"))
+        if name == "routes":
+            made[new] = [_renamed(route) for route in value]
+        elif name.endswith("matchers"):
+            parts = (re.split(" *(=~|=) *", matcher, maxsplit=1) for matcher in value)
+            made[new] = [{"name": of, "matchType": kind, "value": text.strip('"')} for of, kind, text in parts]
+        elif name != "mute_time_intervals":  # those of the example; a site has its own
+            made[new] = value
+    return made
 
 
 def _yaml(content: dict[str, Any]) -> str:
