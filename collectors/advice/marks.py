@@ -24,7 +24,6 @@ _PARTITIONS = "SR-IOV ports and partitions are read: `lshwres -r sriov --rsubtyp
 
 
 _NOT_THIS_SYSTEM = "nothing of that system is read: of Unix, AIX and Linux are, recorded by nmon, njmon or sar"
-_OF_SADF = r"\A[^\s;]+[\t;]-?\d+[\t;](?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?: [A-Za-z]\S*)?|\d{9,10})"
 
 
 class Binary(NamedTuple):
@@ -92,7 +91,15 @@ TEXTS = (
         "a list of an HMC, which links to the metrics",
         "fetch each document that a `link` in it has as `href`, and give those of ProcessedMetrics",
     ),
-    _text(r"\A\s*<\?xml[^>]*>\s*(?:<!DOCTYPE [^>]*>\s*)?<sysstat\b|\A\s*<sysstat\b", "XML of sadf -x", _SADF),
+    _text(
+        r"\A\s*<\?xml[^>]*>\s*(?:<!DOCTYPE [^>]*>\s*)?<sysstat\b|\A\s*<sysstat\b"  # -x
+        r"|\A# hostname;interval;timestamp|\A[^\s;]+[\t;]-?\d+[\t;]"  # -d, -p
+        r"(?:\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?: [A-Za-z]\S*)?|\d{9,10})[\t;]"
+        r"|\A# uptime_cs; \d|\A\d\d:\d\d:\d\d(?: \S+)?; (?:LINUX-RESTART|[A-Z]\S*(?:; [^;\n]*){3};)"  # -r
+        r"|\A(?:System activity data file: |File created by sar/sadc)",  # -H
+        "output of sadf that is not JSON",
+        _SADF,
+    ),
     _text(r"\A\s*(?:<\?xml[^>]*>\s*)?(?:<!DOCTYPE svg\b[^>]*>\s*)?<svg\b", "a picture in SVG", _PICTURE),
     _text(
         r"\A\s*(?:<\?xml[^>]*>\s*)?<(?:\w+:)?HttpErrorResponse\b",
@@ -121,10 +128,10 @@ TEXTS = (
         "output of iostat, mpstat, pidstat or tapestat, as JSON",
         _SADF_OR_NMON,
     ),
-    _text(r"\A\s*Linux \S+ \([^)\n]*\)\s+\d", "a text of sar, iostat, mpstat or pidstat", _SADF_OR_NMON),
     _text(
-        r"^\d\d:\d\d:\d\d(?: [AP]M)?\s+(?:CPU\s+%us|UID\s+T?G?PID\s|DEV\s+tps|IFACE\s+rxp|kbmemfree\s|runq-sz\s)",
-        "a text of sar, mpstat or pidstat without its first line",
+        r"\A\s*Linux \S+ \([^)\n]*\)\s+\d"
+        r"|^\d\d:\d\d:\d\d(?: [AP]M)?\s+(?:CPU\s+%us|UID\s+T?G?PID\s|DEV\s+tps|IFACE\s+rxp|kbmemfree\s|runq-sz\s)",
+        "a text of sar, iostat, mpstat or pidstat",
         _SADF_OR_NMON,
     ),
     _text(r"\A\s*AIX \S+ \d \d [0-9A-F]{12}", "a text of AIX's sar", _RECORD),
@@ -138,19 +145,6 @@ TEXTS = (
         r"^\d\d:\d\d:\d\d\s+(?:%usr|device|bread/s|pgout/s|runq-sz|scall/s|swpin/s)\b",
         "a text of sar of Solaris, HP-UX or macOS, or of AIX without its first line",
         _NOT_THIS_SYSTEM,
-    ),
-    _text(r"\A# hostname;interval;timestamp", "a table of sadf -d, of one kind of counters", _SADF),
-    _text(rf"{_OF_SADF};", "rows of sadf -d without the names of the columns", _SADF),
-    _text(rf"{_OF_SADF}\t", "output of sadf -p", _SADF),
-    _text(
-        r"\A# uptime_cs; \d|\A\d\d:\d\d:\d\d(?: \S+)?; (?:LINUX-RESTART|[A-Z]\S*(?:; [^;\n]*){3};)",
-        "raw figures of sadf -r",
-        _SADF,
-    ),
-    _text(
-        r"\A(?:System activity data file: |File created by sar/sadc)",
-        "the header of a data file of sar, sadf -H",
-        _SADF,
     ),
     _text(r"\A\s*procs -+memory|\bkthr\b +memory", "output of vmstat", _RECORD),
     _text(r"^Disks: +% tm_act|^Device:? +(?:tps|r/s|rrqm/s)|^avg-cpu: |^tty: +tin", "output of iostat", _RECORD),
@@ -234,19 +228,10 @@ TEXTS = (
         "forward `table_name` and `write_time` of each record",
     ),
     _text(
-        r"C P U  +A C T I V I T Y|\bR M F\b",
-        "a printed report of RMF",
-        _DDS,
-    ),
-    _text(
-        r"\bRMF V\d+R\d+\b|^ *Samples: *\d+ +System: "
-        r"|\A(?=[^\n]*\b(?:Jobname|Service Class|MVS_IMAGE)\b)[^\n]*\b(?:ASID|CX|E?Appl%|Using|Delay|Workflow)",
-        "a screen or an export of RMF Monitor III",
-        _DDS,
-    ),
-    _text(
-        r"\A\W*(?:Reporting Period|Data Point)\b|^Data Point[,;]",
-        "a table of RMF's Spreadsheet Reporter",
+        r"C P U  +A C T I V I T Y|\bR M F\b|\bRMF V\d+R\d+\b|^ *Samples: *\d+ +System: "
+        r"|\A(?=[^\n]*\b(?:Jobname|Service Class|MVS_IMAGE)\b)[^\n]*\b(?:ASID|CX|E?Appl%|Using|Delay|Workflow)"
+        r"|\A\W*(?:Reporting Period|Data Point)\b|^Data Point[,;]",
+        "a report, a screen or a table of RMF",
         _DDS,
     ),
     _text(
