@@ -228,10 +228,8 @@ def _place(source: System) -> str:
 def _polled(source: System, committed: dict[str, Cursor], on_event: OnEvent, waiting: Spool) -> Reader[Any]:
     """Return the reader of a system, behind the committed positions."""
     if isinstance(source, KafkaSource):
-        cluster = cast(Kafka, source.connection)
-        return Reader(
-            source.name, KafkaSession(lambda: cluster.client), [Topics(source.topics, committed)], on_event, waiting
-        )
+        topics = Topics(source.topics, committed)
+        return Reader(source.name, KafkaSession(cast(Kafka, source.connection)), [topics], on_event, waiting)
     if isinstance(source, ListenSource):
         listening = ListeningSession(*source.at)
         return Reader(source.name, listening, [Samples(source.name, committed)], on_event, waiting, drain=True)

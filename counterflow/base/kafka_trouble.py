@@ -14,7 +14,7 @@ from counterflow.base.kafka import Kafka
 
 FENCED = (KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH)
 """Codes by which a producer learns that it is fenced: another with its `transactional.id` has begun."""
-_WHERE = re.compile(r"^\w+://(?P<place>[^/]+)/\S+: (?P<what>.*?)(?: \(after .*)?$", re.DOTALL)
+_WHERE = re.compile(r"^(?:\w+://)?(?P<place>[^/]+)/\S+: (?P<what>.*?)(?: \(after .*)?$", re.DOTALL)
 _PROTOCOLS = "SASL_PLAINTEXT, SASL_SSL or SSL"
 
 

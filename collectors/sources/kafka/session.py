@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from counterflow.base.errors import CounterflowError
+from counterflow.base.kafka import Kafka
+from counterflow.base.kafka_trouble import Trouble
 from counterflow.collectors.sources.polling.session import ErrorKind, SessionError
 
 TIMEOUT_S = 10.0
@@ -38,29 +40,29 @@ class Range(NamedTuple):
 class KafkaSession:
     """The consumer. `number` counts the consumers made; where no broker answers, `SessionError` LOST is raised."""
 
-    def __init__(self, client: Callable[[], dict[str, Any]]) -> None:
-        """`client` returns settings of librdkafka, secrets read anew."""
+    def __init__(self, kafka: Kafka) -> None:
+        """Secrets are read at each connect."""
         self.number = 0
         self.cluster = ""
-        self._client = client
+        self._kafka = kafka
+        self._trouble = Trouble(kafka)
         self._consumer: Consumer | None = None
-        self._last_error = ""
 
     def open(self) -> None:
         """Connect, unless connected."""
         if self._consumer is not None:
             return
-        self._last_error = ""
+        self._trouble.clear()
         try:
             settings = {
-                **self._client(),
+                **self._kafka.client,
                 "group.id": "counterflow-agent",  # wanted by librdkafka; nothing is committed to it
                 "enable.auto.commit": False,
                 "enable.auto.offset.store": False,
                 "isolation.level": "read_committed",
                 "auto.offset.reset": "error",
                 "queued.max.messages.kbytes": FETCHED_KB,
-                "error_cb": self._on_error,
+                "error_cb": self._trouble,
                 "log_level": 0,
             }
             consumer = Consumer(settings)
@@ -70,7 +72,7 @@ class KafkaSession:
             metadata = consumer.list_topics(timeout=TIMEOUT_S)
         except KafkaException as error:
             consumer.close()
-            raise SessionError(ErrorKind.LOST, self._last_error or self.text(error)) from None
+            raise SessionError(ErrorKind.LOST, str(self._trouble) or self.text(error)) from None
         self.cluster = str(metadata.cluster_id or "")
         self._consumer, self.number = consumer, self.number + 1
 
@@ -113,7 +115,4 @@ class KafkaSession:
             return operation(self._consumer)
         except KafkaException as error:
             self.close()
-            raise SessionError(ErrorKind.LOST, self._last_error or self.text(error)) from None
-
-    def _on_error(self, error: KafkaError) -> None:
-        self._last_error = error.str()
+            raise SessionError(ErrorKind.LOST, str(self._trouble) or self.text(error)) from None
