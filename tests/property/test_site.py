@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterflow.collectors.formats import formats, recognise
-from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Context, Item, Position, Record, Reject
+from tests.support.reading import read_file
 
 EXAMPLE = Path(__file__).parents[2] / "collectors/formats/site/example.yaml"
 BEGIN = datetime(2025, 1, 1, tzinfo=UTC)

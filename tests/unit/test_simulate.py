@@ -24,11 +24,11 @@ from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
 from counterflow.cli._links import board_url
 from counterflow.collectors.formats.ibmi_tables.description import tables
-from counterflow.collectors.reading import read_file
 from counterflow.collectors.records import Reason, Record, Reject
 from counterflow.simulate import Simulation, begin_of, cases, simulate
 from counterflow.simulate.case import Placed
 from counterflow.stack.settings import StackSettings
+from tests.support.reading import read_file
 
 Rows = list[dict[str, Any]]
 

@@ -14,12 +14,13 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from counterflow.collectors.reading import read_each, read_file
+from counterflow.collectors.reading import read_each
 from counterflow.collectors.records import Item, Position, Reason, Record, Reject, singly
 from counterflow.collectors.sources import wrapped
 from counterflow.collectors.sources.wrapped import wrapping
 from tests.golden.cases import golden
 from tests.support.packed import tarred, zipped
+from tests.support.reading import read_file
 
 PLAIN = golden("nmon/defect_file_twice").input
 COLLECTION = golden("ibmi_tables/jobs_joined").files
