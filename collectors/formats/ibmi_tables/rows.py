@@ -10,7 +10,6 @@ from operator import attrgetter, itemgetter
 from typing import Any
 
 from counterflow.collectors.formats.ibmi_tables.collection import COLLECTION, read_collection
-from counterflow.collectors.formats.ibmi_tables.conversion import Conversion
 from counterflow.collectors.formats.ibmi_tables.description import description, tables
 from counterflow.collectors.formats.ibmi_tables.expression import Column
 from counterflow.collectors.formats.ibmi_tables.for_update import FOR_UPDATE, counting_updates, why_unknown
@@ -20,7 +19,7 @@ from counterflow.collectors.formats.ibmi_tables.layout import COUNTER, Layout, R
 from counterflow.collectors.formats.ibmi_tables.leftovers import Settings, Unknown, counters, undescribed
 from counterflow.collectors.formats.ibmi_tables.running import RunningCounts
 from counterflow.collectors.formats.ibmi_tables.times import Stamp
-from counterflow.collectors.formats.ibmi_tables.values import SOURCE, system
+from counterflow.collectors.formats.ibmi_tables.values import SOURCE, Conversion, system
 from counterflow.collectors.records import Context, Fields, Reason, Record, Reject, Table, Unusable
 from counterflow.collectors.text.numbers import number_of
 from counterflow.collectors.text.stamps import AMBIGUOUS, iso
