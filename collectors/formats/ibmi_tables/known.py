@@ -10,9 +10,9 @@ EVENTS: dict[float | None, str] = {0: "running", 1: "started", 2: "ended", 3: "s
 """Meanings of JBSTSF."""
 
 DEFAULT_BUCKETS = {
+    **dict.fromkeys((3, 20, 21, 22, 23), "Reserved"),
     1: "Dispatched CPU",
     2: "CPU queuing",
-    3: "Reserved",
     4: "Other waits",
     5: "Disk page faults",
     6: "Disk non-fault reads",
@@ -29,10 +29,6 @@ DEFAULT_BUCKETS = {
     17: "Object lock contention",
     18: "Ineligible waits",
     19: "Main storage pool overcommitment",
-    20: "Reserved",
-    21: "Reserved",
-    22: "Reserved",
-    23: "Reserved",
     24: "Socket accepts",
     25: "Socket transmits",
     26: "Socket receives",
