@@ -54,6 +54,12 @@ def test_stamps_that_repeat_or_go_back_give_no_two_rows_one_key(name: str, data:
     assert twice(rows(case, content)) == []
 
 
+def fields(name: str, text: str, dataset: str, file: str = "input") -> list[dict[str, Any]]:
+    """Return what a format gives of a dataset."""
+    found = singly(formats()[name].parse(BytesIO(text.encode()), Context(file, UTC, "SYS1")))
+    return [item.fields for item in found if isinstance(item, Record) and item.dataset == dataset]
+
+
 SYSTEM = "INTNUM,DTETIM,INTSEC,DTECEN,SYSPTU,SYSCTA,SYSUTA\n"
 
 
@@ -64,9 +70,7 @@ def test_intervals_of_collection_services_are_told_apart_by_their_numbers(steps:
     for number, step in enumerate([0, *steps], start=1):
         at += timedelta(seconds=step)
         lines.append(f'{number},"{at:%y%m%d%H%M%S}",300,"1",1000,{number}000,3000\n')
-    context = Context("QAPMSYSTEM.csv", UTC, "SYS1")
-    found = [*singly(formats()["ibmi_tables"].parse(BytesIO("".join(lines).encode()), context))]
-    used = [r.fields["ts"] for r in found if isinstance(r, Record) and r.dataset == "system_cpu"]
+    used = [row["ts"] for row in fields("ibmi_tables", "".join(lines), "system_cpu", "QAPMSYSTEM.csv")]
     assert len(used) == len(set(used)) == len(steps) + 1
 
 
@@ -87,9 +91,7 @@ def test_samples_of_a_view_that_state_one_time_are_each_kept_once(samples: list[
         at += timedelta(seconds=step)
         lines += [f"{at:%Y-%m-%d %H:%M:%S},{name},2,{n}\n" for name, n in zip("AB", links, strict=True)]
         distinct |= {(at, name, n) for name, n in zip("AB", links, strict=True)}
-    context = Context("export.csv", UTC, "SYS1")
-    found = [*singly(formats()["ibmi_tables"].parse(BytesIO("".join(lines).encode()), context))]
-    rows = [r.fields for r in found if isinstance(r, Record) and r.dataset == "link"]
+    rows = fields("ibmi_tables", "".join(lines), "link")
     assert len({(row["ts"], row["link"]) for row in rows}) == len(rows)
     second = [(datetime.fromisoformat(row["ts"]).replace(microsecond=0), row["link"]) for row in rows]
     assert {(*one, row["active_link_count"]) for one, row in zip(second, rows, strict=True)} == distinct
@@ -136,8 +138,7 @@ def test_each_sample_of_a_recorder_is_one_row_whatever_its_stamp(name: str, step
     for number, step in enumerate([0, *steps], start=1):
         at += timedelta(seconds=step)
         text += sample(number, at)
-    found = [*singly(formats()[name].parse(BytesIO((text + end).encode()), Context("input", UTC, "h")))]
-    processors = [r.fields for r in found if isinstance(r, Record) and r.dataset == "system_cpu"]
+    processors = fields(name, text + end, "system_cpu")
     used = [row.get("user_pct", row.get("busy_pct")) for row in processors]
     assert used == [float(n) for n in range(1, len(steps) + 2)]
     assert len({row["ts"] for row in processors}) == len(steps) + 1
@@ -155,7 +156,6 @@ def test_stamps_cut_to_seconds_preserve_the_time_of_the_recording(name: str, dri
     stamps = [start, *(start + timedelta(seconds=int(n + shift)) for n, shift in enumerate(drift))]
     for number, at in enumerate(stamps, start=1):
         text += sample(number, at.replace(microsecond=0))
-    found = [*singly(formats()[name].parse(BytesIO((text + end).encode()), Context("input", UTC)))]
-    lengths = [r.fields["interval_s"] for r in found if isinstance(r, Record) and r.dataset == "system_cpu"]
+    lengths = [row["interval_s"] for row in fields(name, text + end, "system_cpu")]
     assert len(lengths) == len(stamps)
     assert abs(sum(lengths[1:]) - len(drift)) <= 2

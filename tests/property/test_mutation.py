@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -44,10 +45,10 @@ def beyond(column: Column, value: float, row: Row) -> bool:
         return True
     for limit in column.limits:
         factors = [row.get(name) for name in limit.per]
-        if all(factors) and value > SLACK * limit.most * _product(factors):
+        if all(factors) and value > SLACK * limit.most * math.prod(factors):
             return True
     kind = row.get("kind") if unit_is_stated else column.kind
-    wrapped = kind == "delta" and any(0 < whole - value * column.counts < 2**15 for whole in (2.0**32,))
+    wrapped = kind == "delta" and 0 < 2.0**32 - value * column.counts < 2**15
     return abs(value) >= 2.0**63 or wrapped
 
 
@@ -59,13 +60,6 @@ def impossible(row: dict[str, Any]) -> list[str]:
         for name, value in fields.items()
         if isinstance(value, int | float) and not isinstance(value, bool) and beyond(columns[name], value, fields)
     ]
-
-
-def _product(factors: list[Any]) -> float:
-    found = 1.0
-    for factor in factors:
-        found *= factor
-    return found
 
 
 def records(rows: list[Row]) -> list[Row]:
@@ -137,7 +131,7 @@ def test_each_figure_with_a_bound_is_refused_beyond_it(name: str) -> None:
     for (dataset, column), row in bounded(name).items():
         definition = datasets()[dataset].all_columns[column]
         bounds = [
-            limit.most * _product([row["fields"][factor] for factor in limit.per])
+            limit.most * math.prod([row["fields"][factor] for factor in limit.per])
             for limit in definition.limits
             if all(row["fields"].get(factor) for factor in limit.per)
         ]

@@ -142,10 +142,6 @@ def test_a_folder_stands_for_all_files_below_it_but_not_for_those_of_operating_s
         assert "vm" in done.stdout
 
 
-def written(folder: Path) -> list[str]:
-    return [str(path.relative_to(folder)) for path in folder.glob("out/*")]
-
-
 def test_a_recording_without_times_is_named_with_its_line_and_reason_as_a_summary_names_it(tmp_path: Path) -> None:
     lines = LINUX.splitlines(keepends=True)
     (tmp_path / "noz.nmon").write_bytes(b"".join(line for line in lines if not line.startswith(b"ZZZZ")))
