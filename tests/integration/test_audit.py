@@ -6,7 +6,6 @@ input: the two calculations share no code.
 
 from __future__ import annotations
 
-import random
 from collections import defaultdict
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
@@ -24,7 +23,7 @@ from counterflow.pipelines.audit.sample import Sampled, frames
 from counterflow.pipelines.audit.sample import compare as sampled
 from counterflow.pipelines.jobs import all_jobs
 from counterflow.schemas.definition import datasets
-from tests.support.flink_line import Record, Results
+from tests.support.flink_line import Record
 
 BEGIN, END = datetime(2026, 5, 1, tzinfo=UTC), datetime(2026, 5, 6, tzinfo=UTC)
 SETTINGS: Settings = {"async_insert": 0, "date_time_input_format": "best_effort", "input_format_skip_unknown_fields": 1}
@@ -55,25 +54,15 @@ def as_tables_keep_them(rows: Input) -> dict[str, list[Record]]:
     return defaultdict(list, {dataset: list(found.values()) for dataset, found in kept.items()})
 
 
-def fill(client: ClickHouse, name: str) -> Results:
-    """Store the counters of a case, and the right results of the audited jobs."""
-    module = CASES[name]
-    counters = as_tables_keep_them(module.everything())
-    results = {dataset: rows for dataset, rows in module.recompute(counters).items() if rows and dataset in audited()}
-    for dataset, found in counters.items():
-        random.Random(7).shuffle(found)
-        insert(client, dataset, found + found[:50])
-    for dataset, rows in results.items():
-        insert(client, dataset, rows.values())
-    return results
-
-
 def compared(client: ClickHouse, dataset: str, late: datetime | None = None) -> AuditOutcome:
     return compare(client, dataset, BEGIN, END, late or datetime.now(UTC) + timedelta(hours=1))
 
 
 def test_a_changed_a_missing_and_a_superfluous_result_are_found(client: ClickHouse) -> None:
-    rows = list(fill(client, "jobs")["io_mix"].values())
+    counters = as_tables_keep_them(CASES["jobs"].everything())
+    rows = list(CASES["jobs"].recompute(counters)["io_mix"].values())
+    insert(client, "job", counters["job"] + counters["job"][:50])
+    insert(client, "io_mix", rows)
     chosen = [row for row in rows if row["commits"] and row["system"] == "live"]
     changed, removed = chosen[0], chosen[1]
     client.post(
@@ -97,14 +86,14 @@ def test_a_changed_a_missing_and_a_superfluous_result_are_found(client: ClickHou
 
 
 def disks(agent: str, *seqs: int) -> list[Record]:
-    """Insert rows of an agent."""
+    """Return rows of an agent."""
     at = "2026-05-04T12:00:00Z"
     fixed = {"ts": at, "system": agent, "source": "nmon", "agent_id": agent, "device_type": "disk", "leaf": True}
     return [{**fixed, "seq": seq, "disk": f"hdisk{seq}"} for seq in seqs]
 
 
 def letters(agent: str, *seqs: int) -> list[Record]:
-    """Insert dead letters of an agent."""
+    """Return dead letters of an agent."""
     about = {"stage": "land", "reason": "x", "error": "x", "payload_base64": "", "payload_bytes": 0}
     return [{**row, **about, "origin": f"t:0:{row['seq']}"} for row in disks(agent, *seqs)]
 
