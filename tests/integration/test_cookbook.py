@@ -14,17 +14,50 @@ import pytest
 from counterflow.analysis.queries import BEGINNING, END, queries, run_stored
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.pipelines.landing.rollups import refresh
-from counterflow.schemas.definition import published
+from counterflow.schemas.definition import Column, Dataset, envelope, published
 from counterflow.schemas.migrations import migrate
 from counterflow.stack.settings import StackSettings
 from tests.support import tables
-from tests.support.everything import TIMES, rows_of
 
+TIMES = ("2026-05-04T09:15:00Z", "2026-05-04T09:30:00Z", "2026-05-04T10:30:00Z")
+KEYS: dict[str, tuple[Any, ...]] = {
+    "counted": ("disk", "job"),
+    "disk": ("one",),
+    "engine": ("all",),
+    "grouping": ("partition", "job", "generic_job", "accounting_code"),
+    "name": ("QDBMSRVR",),
+    "entity_type": ("nrg", "log"),
+    "rule": ("roce_cap", "log_ceiling"),
+    "section": ("run",),
+    "source": ("ibmi_tables",),
+    "stale": (False,),
+    "task": ("*", "1F"),
+}
+"""Values of keys and the like, so that no condition of a question leaves out all rows."""
+ONE: dict[str, Any] = {"String": "one", "UInt64": 1, "Int64": 1, "Float64": 20.0, "Bool": True, "DateTime64": TIMES[0]}
+NAMED = {"job_name": "QDBMSRVR", "task": "1F", "wait_group": "lock_contention"}
+"""Values of other columns, so that jobs meet their waits."""
+REASONS = {"missing", "final"}
+"""Columns that are null where all is well."""
 SEPARATE = {
     *("configuration_changes", "link_skew", "provisional_results", "resync_progress", "sync_io_links"),
     *("batch_night", "lock_holders", "mirror_copy_blocking", "mirror_open_for_update", "unanswered_messages"),
 }
 """Questions about a difference, settings or first threads of batch jobs, of which these rows have none."""
+
+
+def rows_of(dataset: Dataset, system: str, *, nulls: bool) -> Iterator[dict[str, Any]]:
+    """Yield rows of a dataset at each of `TIMES`, one an entity."""
+    columns = {**envelope(dataset.role), **dataset.columns}
+    absent = {name for name, column in columns.items() if column.null_when and (nulls or name in REASONS)}
+    row = {name: None if name in absent else NAMED.get(name, _one(column)) for name, column in columns.items()}
+    keys = [name for name in columns if name in KEYS and name in (*dataset.key, "source", "stale")]
+    for ts, *values in itertools.product(TIMES, *(KEYS[name] for name in keys)):
+        yield row | dict(zip(keys, values, strict=True)) | {"system": system, "ts": ts}
+
+
+def _one(column: Column) -> Any:
+    return column.values[0] if column.values else ONE[column.type]
 
 
 @pytest.fixture(scope="module")
@@ -248,3 +281,55 @@ def test_who_holds_what_others_wait_for(admin: ClickHouse, reader: ClickHouse) -
     [row] = worked(reader, "lock_holders")
     assert (row["object"], row["holder"], row["locks_held_max"]) == ("APP/OR'D X", "1/ANN/BATCH", 9)
     assert (row["waiting_jobs"], row["samples"]) == (["2/JOE/WEB", "3/JOE/WEB"], 2)
+
+
+def of_second(second: int) -> str:
+    return f"2026-02-01 10:{second // 60:02}:{second % 60:02}.000"
+
+
+def group(system: str, second: int, out_bytes_s: float, in_bytes_s: float) -> dict[str, Any]:
+    figures = {"own_out_bytes_s": out_bytes_s, "own_in_bytes_s": in_bytes_s, "group": "ANSA ANSB", "reset": False}
+    figures |= {"line_bits_s": 1e11, "capacity_pct": 3.0, "out_line_pct": out_bytes_s * 8 / 1e9, "in_line_pct": 0.0}
+    return {"ts": of_second(second), "interval_s": 15.0, "system": system, "link": "MIRROR_DATABASE"} | (
+        figures | {"link_type": "nrg", "out_capacity_pct": out_bytes_s * 8 / 3e7, "in_capacity_pct": 0.0}
+    )
+
+
+def test_links_and_skew(admin: ClickHouse, reader: ClickHouse) -> None:
+    rows = [group("ANSA", 15, 3e8, 1e8), group("ANSA", 30, 5e8, 1e8), group("ANSA", 45, 9e9, 9e9)]
+    rows += [group("ANSB", 15, 1e8, 3e8), group("ANSB", 30, 1e8, 1e8)]
+    tables.insert(admin, "link_load", *rows)
+    [first, second] = run_stored(reader, queries()["links"], ["ANSA", "ANSB"])
+    assert (first["system"], first["out_mb_s"]) == ("ANSA", pytest.approx(3266.67))
+    assert first["in_mb_s"] == pytest.approx(3066.67)
+    assert (first["line_pct_max"], first["capacity_pct"], first["of_capacity_pct_max"]) == (72, 3, 2400)
+    assert (second["system"], second["out_mb_s"], second["in_mb_s"]) == ("ANSB", 100, 200)
+    # over the 30 s that both have: A sent 400 MB/s, B received 200; B sent 100, A received 100
+    found = run_stored(reader, queries()["link_skew"], ["ANSA", "ANSB"])
+    columns = ("from_system", "sent_mb_s", "received_mb_s", "skew_pct", "note")
+    assert [tuple(row[name] for name in columns) for row in found] == [
+        ("ANSA", 400, 200, 50, "skewed"),
+        ("ANSB", 100, 100, 0, ""),
+    ]
+
+
+def test_the_newest_verdict_is_shown_the_alarming_first(admin: ClickHouse, reader: ClickHouse) -> None:
+    def verdict(entity: str, second: int, state: str, since: int, n: int = 3) -> dict[str, Any]:
+        named = {"rule": "roce_cap", "system": "ANSC", "entity_type": "nrg", "entity": entity}
+        times = {"ts": of_second(second), "since": of_second(since), "interval_s": 15.0}
+        text = {"reason": f"because {second}", "evidence": "{}", "parameters": "p", "stale": False, "signal": state}
+        return {**named, **times, **text, "n": n, "state": state}
+
+    rows = [
+        verdict("a", 15, "OK", 15),
+        verdict("b", 15, "OK", 15),
+        verdict("b", 30, "OK", 15, n=1),
+        verdict("b", 30, "CAPPED", 30),
+    ]
+    tables.insert(admin, "verdict", *rows)
+    found = run_stored(reader, queries()["verdicts"], ["ANSC"])
+    columns = ("entity", "state_now", "state_since", "intervals_not_ok", "why")
+    assert [tuple(row[name] for name in columns) for row in found] == [
+        ("b", "CAPPED", of_second(30), 1, "because 30"),
+        ("a", "OK", of_second(15), 0, "because 15"),
+    ]
