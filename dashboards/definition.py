@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 import yaml
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, TypeAdapter, ValidationError, field_validator, model_validator
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.strict import Strict
@@ -34,6 +34,8 @@ CHOSEN_AT = "$__timeFilter(ts)"
 Text = Annotated[str, Field(min_length=1)]
 _GRAVITY = {"watch": "warning", "limit": "critical"}
 """The colour of each level of a threshold."""
+_NAMED = TypeAdapter(dict[str, dict[Literal["watch", "limit"], str]])
+"""Texts by figure and level."""
 
 
 class Series(Strict):
@@ -146,11 +148,10 @@ class Drawing(Strict):
     def _filled_in(cls, written: dict[str, Any]) -> dict[str, Any]:
         units = {"table": {"unit": "count"}, "states": {"unit": "text"}}
         written = {**units.get(str(written.get("shape")), {}), **written}
-        named = written.get("thresholds")
-        if isinstance(named, dict):
+        if isinstance(named := written.get("thresholds"), dict):
             written["thresholds"] = [
-                {"at": float(with_thresholds(f"<{figure}.{level}>")), "text": text, "colour": _GRAVITY.get(level)}
-                for figure, levels in named.items()
+                {"at": float(with_thresholds(f"<{figure}.{level}>")), "text": text, "colour": _GRAVITY[level]}
+                for figure, levels in _NAMED.validate_python(named).items()
                 for level, text in levels.items()
             ]
         return written

@@ -244,6 +244,11 @@ def test_the_mistakes_of_an_alert_are_named_with_its_file(folder: Path) -> None:
         ({"put": {"nobody": "x"}}, r"charts/both\.yaml: a: put: the SQL has no `\{nobody\}`; write it there"),
         ({"figure": "a", "sql": "SELECT 1"}, r"charts/both\.yaml: a: sql: write `\$__timeFilter\(ts\)` among the"),
         ({"from": "disk_total", "mean": "busy_pct"}, r"charts/both\.yaml: a: .*one of `from`, `rows` and `sql`"),
+        (
+            {"thresholds": {"nobody": {"watch": "x"}}},
+            r"charts/both\.yaml: a: .*<nobody\.watch>: thresholds\.yaml has",
+        ),
+        ({"thresholds": {"disk_busy_pct": {"warn": "x"}}}, r"(?s)charts/both\.yaml: a: .*should be 'watch' or 'limit'"),
     ],
 )
 def test_a_mistake_in_a_family_names_its_chart(folder: Path, one: dict[str, Any], expected: str) -> None:
@@ -258,7 +263,7 @@ def test_a_mistake_in_a_family_names_its_chart(folder: Path, one: dict[str, Any]
 def test_a_chart_of_one_table_has_one_value(values: dict[str, str]) -> None:
     written, _ = yaml.safe_load_all((PANELS / "stat.yaml").read_text())
     del written["sql"]
-    with pytest.raises(ValidationError, match="a value is one of `value`, `mean`, `counter`, `peak`"):
+    with pytest.raises(ValidationError, match="a value is one of `value`, `mean`, `rate`, `counter`, `peak`"):
         Chart.model_validate({**written, "name": "stat", "from": "disk_total", **values})
 
 
