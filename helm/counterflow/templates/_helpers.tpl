@@ -139,17 +139,13 @@ annotations: {{- toYaml . | nindent 2 }}
   projected:
     defaultMode: 0440
     sources:
-      {{- range .kafka }}
-      {{- $one := index $.root.Values.kafka.users . }}
+      {{- range $server := list "kafka" "clickhouse" }}
+      {{- range index $ $server }}
+      {{- $one := index $.root.Values $server "users" . }}
       - secret:
           name: {{ $one.secret }}
-          items: [{key: {{ $one.key | quote }}, path: kafka-{{ . }}}]
+          items: [{key: {{ $one.key | quote }}, path: {{ $server }}-{{ . }}}]
       {{- end }}
-      {{- range .clickhouse }}
-      {{- $one := index $.root.Values.clickhouse.users . }}
-      - secret:
-          name: {{ $one.secret }}
-          items: [{key: {{ $one.key | quote }}, path: clickhouse-{{ . }}}]
       {{- end }}
       {{- if not (or .kafka .clickhouse) }}
       []
