@@ -9,8 +9,7 @@ from random import Random
 
 from counterflow.simulate import nmon_linux, site, ycsb
 from counterflow.simulate.case import Case, File, Placed, Run
-from counterflow.simulate.nmon import Disk
-from counterflow.simulate.nmon_linux import Host, Snapshot
+from counterflow.simulate.nmon import Disk, Host, Snapshot
 from counterflow.simulate.spread import uneven
 
 PROCESSORS = 30
@@ -82,9 +81,9 @@ def _recording(one: Placed[LinuxRun], interval_s: int, random: Random) -> Iterat
     bursts = uneven(run.intervals, random, run.load.burst)
     mean = sum(bursts) / len(bursts)
     before = timedelta(seconds=interval_s)
-    snapshots = [Snapshot(at, 1.0, 0.0, _devices(run, 0.0)) for at in (one.begin - before, one.begin)]
+    snapshots = [Snapshot(at, 1.0, _devices(run, 0.0)) for at in (one.begin - before, one.begin)]
     for interval, over in zip(one.intervals, bursts, strict=True):
-        snapshots.append(Snapshot(interval.end, run.cpu_pct, 5.0, _devices(run, over / mean)))
+        snapshots.append(Snapshot(interval.end, run.cpu_pct, _devices(run, over / mean), wait_pct=5.0))
     return nmon_linux.recording(host, interval_s, snapshots)
 
 

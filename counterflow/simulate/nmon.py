@@ -35,6 +35,37 @@ class Disk(NamedTuple):
         return self.reads + self.writes
 
 
+class Process(NamedTuple):
+    """One process in an interval; `cpu_pct` is of one processor."""
+
+    pid: int
+    command: str
+    threads: int
+    cpu_pct: float
+    text_kb: int
+    data_kb: int
+
+
+class Host(NamedTuple):
+    """A system and its devices, including partitions, mappers and RAID; `threads` of all processors of AIX."""
+
+    name: str
+    processors: int
+    memory_mb: int
+    disks: tuple[str, ...]
+    threads: int = 0
+
+
+class Snapshot(NamedTuple):
+    """The recorded interval, devices as in `Host.disks`; the first has no processes, which nmon has to compare."""
+
+    end: datetime
+    cpu_pct: float
+    disks: Sequence[Disk]
+    wait_pct: float = 0.0
+    processes: Sequence[Process] = ()
+
+
 COMMON = {
     "DISKBUSY": "Disk %Busy",
     "DISKREAD": "Disk Read KB/s",

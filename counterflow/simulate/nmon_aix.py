@@ -6,10 +6,9 @@ Processors have three decimals, where topas_nmon writes two for PCPU_ALL.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
-from typing import NamedTuple
+from datetime import timedelta
 
-from counterflow.simulate.nmon import COMMON, NOTE, Disk, common, date, join
+from counterflow.simulate.nmon import COMMON, NOTE, Host, Snapshot, common, date, join
 
 METRICS = COMMON | {
     "DISKRIO": "Disk IO Reads per second",
@@ -24,41 +23,11 @@ LPAR = (
 )
 
 
-class Host(NamedTuple):
-    """A capped partition whose entitlement is all its `cores`."""
-
-    name: str
-    cores: int
-    threads: int
-    memory_mb: int
-    disks: tuple[str, ...]
-
-
-class Process(NamedTuple):
-    """One process in an interval; `cpu_pct` is of one core."""
-
-    pid: int
-    command: str
-    threads: int
-    cpu_pct: float
-    text_kb: int
-    data_kb: int
-
-
-class Snapshot(NamedTuple):
-    """The recorded interval: the percentage of all cores, processes, and devices as in `Host.disks`."""
-
-    end: datetime
-    cpu_pct: float
-    processes: Sequence[Process]
-    disks: Sequence[Disk]
-
-
 def recording(host: Host, interval_s: int, snapshots: Sequence[Snapshot]) -> Iterator[str]:
-    """Yield the lines; the first snapshot has no processes, since nmon has no earlier one to compare with."""
+    """Yield the lines."""
     yield from _header(host, interval_s, snapshots)
     for number, snapshot in enumerate(snapshots, 1):
-        yield from _rows(host, f"T{number:04d}", snapshot, processes=number > 1)
+        yield from _rows(host, f"T{number:04d}", snapshot)
 
 
 def _header(host: Host, interval_s: int, snapshots: Sequence[Snapshot]) -> Iterator[str]:
@@ -92,24 +61,24 @@ def _header(host: Host, interval_s: int, snapshots: Sequence[Snapshot]) -> Itera
     yield f"MEM,Memory {name},{real}"
     for metric, title in METRICS.items():
         yield f"{metric},{title} {name},{','.join(host.disks)}"
-    yield f"BBBL,14,Entitled Capacity,{host.cores}"
+    yield f"BBBL,14,Entitled Capacity,{host.processors}"
     yield f"LPAR,Logical Partition {name},{LPAR}"
     yield "TOP,%CPU Utilisation"
     yield "TOP,+PID,Time,%CPU,%Usr,%Sys,Threads,Size,ResText,ResData,CharIO,%RAM,Paging,Command,WLMclass"
 
 
-def _rows(host: Host, tag: str, snapshot: Snapshot, *, processes: bool) -> Iterator[str]:
+def _rows(host: Host, tag: str, snapshot: Snapshot) -> Iterator[str]:
     yield f"ZZZZ,{tag},{snapshot.end:%H:%M:%S},{date(snapshot.end)}"
     pct = snapshot.cpu_pct
     user_pct = round(USER_SHARE * pct, 1)
     shares = (user_pct, pct - user_pct, 0.0, 100 - pct)
-    used = [share / 100 * host.cores for share in shares[:2]]
-    consumed = pct / 100 * host.cores
+    used = [share / 100 * host.processors for share in shares[:2]]
+    consumed = pct / 100 * host.processors
     yield f"CPU_ALL,{tag},{join(shares, 1)},,{host.threads}"
-    yield f"PCPU_ALL,{tag},{join((*used, 0, 0), 3)},{host.cores:.2f}"
+    yield f"PCPU_ALL,{tag},{join((*used, 0, 0), 3)},{host.processors:.2f}"
     modes = join((*shares[:2], 0, 0), 2)
     yield (
-        f"LPAR,{tag},{consumed:.3f},{host.cores},{host.threads},{host.cores},{host.cores:.2f},128,0.00,"
+        f"LPAR,{tag},{consumed:.3f},{host.processors},{host.threads},{host.processors},{host.processors:.2f},128,0.00,"
         f"{pct:.2f},{pct:.2f},1,1,{modes},{modes},0,0"
     )
     free = host.memory_mb / 8
@@ -119,7 +88,7 @@ def _rows(host: Host, tag: str, snapshot: Snapshot, *, processes: bool) -> Itera
     yield f"DISKWIO,{tag},{join((d.writes for d in snapshot.disks), 1)}"
     yield f"DISKSERV,{tag},{join((d.service_ms for d in snapshot.disks), 1)}"
     yield f"DISKWAIT,{tag},{join((0.0 for _ in snapshot.disks), 1)}"
-    for p in snapshot.processes if processes else ():
+    for p in snapshot.processes:
         yield (
             f"TOP,{p.pid:07d},{tag},{p.cpu_pct:.2f},{p.cpu_pct * USER_SHARE:.2f},{p.cpu_pct * (1 - USER_SHARE):.2f},"
             f"{p.threads},{p.text_kb + p.data_kb},{p.text_kb},{p.data_kb},{int(p.cpu_pct * 4000)},"

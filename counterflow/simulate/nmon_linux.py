@@ -3,32 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime, timedelta
-from typing import NamedTuple
+from datetime import timedelta
 
-from counterflow.simulate.nmon import COMMON, NOTE, Disk, common, date, join
+from counterflow.simulate.nmon import COMMON, NOTE, Host, Snapshot, common, date, join
 
 METRICS = COMMON | {"DISKREADS": "Disk Rd/s", "DISKWRITES": "Disk Wrt/s"}
 FIRST_S = 1
 """Length of the first snapshot."""
-
-
-class Host(NamedTuple):
-    """A system and its devices, including partitions, mappers and RAID."""
-
-    name: str
-    processors: int
-    memory_mb: int
-    disks: tuple[str, ...]
-
-
-class Snapshot(NamedTuple):
-    """The recorded interval, devices as in `Host.disks`."""
-
-    end: datetime
-    cpu_pct: float
-    wait_pct: float
-    disks: Sequence[Disk]
 
 
 def recording(host: Host, interval_s: int, snapshots: Sequence[Snapshot]) -> Iterator[str]:

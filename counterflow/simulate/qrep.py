@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from counterflow.simulate import monitor_tables, nmon_aix, site, workload
 from counterflow.simulate.case import Case, File, Placed, Run
-from counterflow.simulate.nmon import Disk
-from counterflow.simulate.nmon_aix import Host, Process, Snapshot
+from counterflow.simulate.nmon import Disk, Host, Process, Snapshot
 from counterflow.simulate.spread import apportion, between, profile
 
 WORKLOAD, UNITS, USERS = "order_entry", "transactions", 64
@@ -85,7 +84,7 @@ class QrepCase(Case[QrepRun]):
             random = Random(f"{seed}/{run.name}")  # noqa: S311 - noise
             busy = profile(run.intervals, random)
             for node in run.nodes:
-                host = Host(node.system, CORES, THREADS, MEMORY_MB, DISKS)
+                host = Host(node.system, CORES, MEMORY_MB, DISKS, THREADS)
                 recording = _recording(host, self.interval_s, one, node, busy)
                 yield File(node.system, f"{node.system}_{run.name}.nmon", recording)
             low, mean, high = (tps * self.interval_s for tps in (run.tps_min, run.tps_avg, run.tps_max))
@@ -112,13 +111,13 @@ def _recording(host: Host, interval_s: int, one: Placed[QrepRun], node: Node, bu
     cpu = between(round(low * 10), node.cpu_avg_pct * 10, round(node.cpu_max_pct * 10), busy)
     processes = _processes(node, cpu)
     reads, writes = (_spread(mb * 1024 * 10 / interval_s, cpu) for mb in (node.read_mb, node.written_mb))
-    idle = Snapshot(one.begin, 1.0, (), [Disk(0.0, 0.0, READ_KB, WRITE_KB, SERVICE_MS)] * len(DISKS))
+    idle = Snapshot(one.begin, 1.0, [Disk(0.0, 0.0, READ_KB, WRITE_KB, SERVICE_MS)] * len(DISKS))
     snapshots = [idle]
     for at, interval in enumerate(one.intervals):
         disks = [
             Disk(r / 10, w / 10, READ_KB, WRITE_KB, SERVICE_MS) for r, w in zip(reads[at], writes[at], strict=True)
         ]
-        snapshots.append(Snapshot(interval.end, cpu[at] / 10, processes[at], disks))
+        snapshots.append(Snapshot(interval.end, cpu[at] / 10, disks, processes=processes[at]))
     return nmon_aix.recording(host, interval_s, snapshots)
 
 
