@@ -109,23 +109,10 @@ class Rule(Generic[P, I, S]):
         """Return the interval of a row by column name; raises `ValueError` that names what was expected."""
         return self.made(*[read(row, name) for name, read in self.columns.items()])
 
-    def state(self, fields: Mapping[str, Any]) -> S:
-        """Return a state from JSON of its fields, where each tuple is a list."""
-        start: Any = self.start
-        return start._replace(**{name: _tuples(value, getattr(start, name)) for name, value in fields.items()})  # type: ignore[no-any-return]
-
     def entity_of(self, row: Mapping[str, Any]) -> tuple[str, ...]:
         """Return the entity of a row; raises `ValueError` that names what was expected."""
         kind = () if self.kind is None or row.get(self.kind) is None else (text(row, self.kind),)
         return (*[text(row, column) for column in self.entity], *kind)
-
-
-def _tuples(value: Any, like: Any = ()) -> Any:
-    """Return a value from JSON with a tuple for each list; the outermost is of the type of `like`."""
-    if not isinstance(value, list):
-        return value
-    items = [_tuples(item) for item in value]
-    return like._make(items) if hasattr(like, "_make") else tuple(items)
 
 
 @cache

@@ -28,28 +28,31 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 
 
-class _SeriesState(NamedTuple):
-    """State of the rule as JSON, the state shown, and since when; `shown` is None before the first interval."""
+class SeriesPlace(NamedTuple):
+    """Where a series stands: the state of the rule, the state shown, and since when it is shown.
 
-    rule: dict[str, Any]
+    `shown` is None before the first interval.
+    """
+
+    rule: Any
     shown: str | None = None
     since_ms: int = 0
 
 
 class _Judged(NamedTuple):
-    """A kept interval: its end, its row, the state before it, and the digest of its verdict."""
+    """A kept interval: its end, its row, the place before it, and the digest of its verdict."""
 
     ts_ms: int
     row: Row
-    before: _SeriesState
+    before: SeriesPlace
     digest: str
 
 
 class Series(NamedTuple):
-    """Memory of one entity: the newest intervals in order, the state after them, the end of history."""
+    """Memory of one entity: the newest intervals in order, the place after them, the end of history."""
 
     judged: tuple[_Judged, ...] = ()
-    state: _SeriesState | None = None
+    place: SeriesPlace | None = None
     history_ms: int | None = None
 
 
@@ -88,34 +91,26 @@ def judge(rule: Rule[Any, Any, Any], parameters: Any, series: Series, rows: Iter
 
     first = bisect_left(series.judged, min(pending), key=lambda judged: judged.ts_ms)
     kept, again = series.judged[:first], {judged.ts_ms: judged for judged in series.judged[first:]}
-    state = series.judged[first].before if again else series.state
-    state = state or _SeriesState(_stored(rule.start))
+    place = series.judged[first].before if again else series.place
+    place = place or SeriesPlace(rule.start)
     newest_change = max(pending)
     judged: list[_Judged] = list(kept)
     verdicts = []
     for ts_ms in sorted({*again, *pending}):
         old = again.get(ts_ms)
-        if old and ts_ms > newest_change and old.before == state:  # from here on nothing changes
+        if old and ts_ms > newest_change and old.before == place:  # from here on nothing changes
             judged += [one for one in again.values() if one.ts_ms >= ts_ms]
-            state = series.state
+            place = series.place
             break
         row = pending.get(ts_ms) or (old.row if old else {})
-        after, verdict = _judge(rule, parameters, state, ts_ms, row)
+        [(after, verdict)] = in_order(rule, parameters, place, [row])
         if old is None or old.digest != _digest(verdict):
             verdicts.append(verdict)
-        judged.append(_Judged(ts_ms, row, state, _digest(verdict)))
-        state = after
+        judged.append(_Judged(ts_ms, row, place, _digest(verdict)))
+        place = after
     gone, left = judged[:-KEPT], judged[-KEPT:]
     history_ms = gone[-1].ts_ms if gone else series.history_ms
-    return Series(tuple(left), state, history_ms), Judgement(verdicts, history, unreadable)
-
-
-class SeriesPlace(NamedTuple):
-    """Where a series stands: the state of the rule, the state shown, and since when it is shown."""
-
-    rule: Any
-    shown: str | None = None
-    since_ms: int = 0
+    return Series(tuple(left), place, history_ms), Judgement(verdicts, history, unreadable)
 
 
 def in_order(
@@ -141,19 +136,6 @@ def in_order(
 def _digest(values: Mapping[str, Any]) -> str:
     """Return 16 hexadecimal digits that change with any value."""
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
-
-
-def _judge(
-    rule: Rule[Any, Any, Any], parameters: Any, state: _SeriesState, ts_ms: int, row: Row
-) -> tuple[_SeriesState, dict[str, Any]]:
-    place = SeriesPlace(rule.state(state.rule), state.shown, state.since_ms)
-    [(after, published)] = in_order(rule, parameters, place, [row])
-    return _SeriesState(_stored(after.rule), after.shown, after.since_ms), published
-
-
-def _stored(state: Any) -> dict[str, Any]:
-    """Return the state of a rule as JSON gives it back, so that it compares equal whether or not it was stored."""
-    return json.loads(json.dumps(state._asdict()))  # type: ignore[no-any-return]
 
 
 def _published(verdict: Verdict, interval: Any, ts_ms: int, n: int, since_ms: int, parameters: str) -> dict[str, Any]:

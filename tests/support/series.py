@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import pickle
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -40,11 +40,11 @@ class Replay:
         return verdicts
 
     def judged(self, intervals: Sequence[Any], *, carried: bool = False) -> list[Verdict]:
-        """Return the verdicts on intervals; `carried`, each finds the state before it as it was stored, as JSON."""
+        """Return the verdicts on intervals; `carried`, each finds the state before it as Flink stored it."""
         state, verdicts = self.rule.start, []
         for interval in intervals:
             if carried:
-                state = self.rule.state(json.loads(json.dumps(state._asdict())))
+                state = pickle.loads(pickle.dumps(state))
             state, verdict = self.rule.judge(self.rule.parameters(), state, interval)
             verdicts.append(verdict)
         return verdicts

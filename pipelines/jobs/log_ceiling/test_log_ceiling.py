@@ -460,7 +460,7 @@ def test_without_a_ceiling_there_is_never_a_verdict(intervals: list[LogInterval]
 
 
 @given(series())
-def test_judging_again_or_with_the_state_carried_as_json_gives_the_same(intervals: list[LogInterval]) -> None:
+def test_judging_again_or_with_the_state_carried_as_stored_gives_the_same(intervals: list[LogInterval]) -> None:
     assert REPLAY.judged(intervals) == REPLAY.judged(intervals) == REPLAY.judged(intervals, carried=True)
 
 

@@ -425,7 +425,7 @@ def test_nothing_becomes_capped_in_an_interval_of_unknown_load(intervals: list[L
 
 
 @given(series())
-def test_judging_again_or_with_the_state_carried_as_json_gives_the_same(intervals: list[LinkInterval]) -> None:
+def test_judging_again_or_with_the_state_carried_as_stored_gives_the_same(intervals: list[LinkInterval]) -> None:
     assert REPLAY.judged(intervals) == REPLAY.judged(intervals) == REPLAY.judged(intervals, carried=True)
 
 
