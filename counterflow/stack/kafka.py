@@ -26,7 +26,6 @@ from counterflow.stack.secret import private, secret
 from counterflow.stack.settings import HOST, StackSettings
 
 _BROKER = "broker"
-_TIMEOUT_S = 20.0
 _TIME = "yyyy-MM-dd'T'HH:mm:ss,SSS"
 
 

@@ -119,11 +119,11 @@ def stop(settings: StackSettings, name: str) -> None:
         _call(settings, "stopProcess", name)
 
 
-def shutdown(settings: StackSettings, patience_s: float = 60) -> None:
+def shutdown(settings: StackSettings) -> None:
     """End the supervisor, and with it every part that still runs; wait until they are gone."""
     with suppress(OSError):  # `sweep` ends a supervisor that hangs or was already ending
         _call(settings, "shutdown")
-        _gone(settings, patience_s)
+        _gone(settings, 60)
 
 
 def processes(settings: StackSettings) -> list[psutil.Process]:

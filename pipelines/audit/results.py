@@ -49,6 +49,8 @@ FULL JOIN
 ) AS r USING ({key})
 """
 
+_SHOWN = 5
+"""Differences of a dataset that are returned at most."""
 _SETTINGS: Settings = {"join_use_nulls": 1, "max_execution_time": 60}
 
 
@@ -81,17 +83,11 @@ def audited() -> dict[str, Job]:
     return {dataset: job for job in all_jobs().values() if job.step is None for dataset in job.writes}
 
 
-def compare(
-    client: ClickHouse, dataset: str, begin: datetime, end: datetime, late: datetime, show: int = 5
-) -> AuditOutcome:
+def compare(client: ClickHouse, dataset: str, begin: datetime, end: datetime, late: datetime) -> AuditOutcome:
     """Compare the results of a dataset whose intervals end from `begin` up to, but excluding, `end`.
 
-    Each query covers a day, or less where a day exceeds the server's limits.
-
-    Parameters
-    ----------
-    late : a result whose input landed after this may still change.
-    show : maximum number of differences to return.
+    Each query covers a day, or less where a day exceeds the server's limits. A result whose input landed after `late`
+    may still change.
     """
     statement = _statement(client, dataset)
     key, unsure_from = datasets()[dataset].key, int(late.timestamp())
@@ -101,7 +97,7 @@ def compare(
     def query(begin: datetime, end: datetime) -> dict[str, Any]:
         wire = {**_SETTINGS, "param_from": literal(begin), "param_to": literal(end), "param_late": unsure_from}
         [counts] = client.rows(_COUNTS.format(statement=statement), wire)
-        if counts["wrong"] and (left := show - len(differences)) > 0:
+        if counts["wrong"] and (left := _SHOWN - len(differences)) > 0:
             rows = client.rows(_DIFFERENCES.format(statement=statement, key=_key(dataset), show=left), wire)
             differences.extend(
                 WrongFigure({name: row[name] for name in key}, row["column"], row["stored"], row["recomputed"])

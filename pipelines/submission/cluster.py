@@ -188,16 +188,11 @@ def _give_up(job: str, checkpoint: Path, given_up: dict[str, tuple[str, ...]]) -
 
 
 def watch(
-    cluster: Cluster,
-    report: Callable[[Submission | CounterflowError], None],
-    *,
-    jobs: Sequence[Job] | None = None,
-    every_s: float = 5,
-    again_s: float = 1,
+    cluster: Cluster, report: Callable[[Submission | CounterflowError], None], jobs: Sequence[Job] | None = None
 ) -> None:
     """Keep the jobs running, forever: a restarted JobManager has none.
 
-    Looks every `every_s` seconds, after a problem every `again_s`. Reports each submission and each problem, and waits
+    Looks every five seconds, after a problem every second. Reports each submission and each problem, and waits
     for a cluster that does not answer. Raises `JobRefused` where Flink rejects a job before the first successful round.
     """
     taken = False
@@ -207,12 +202,12 @@ def watch(
                 if submission.what != "running":
                     report(submission)
             taken = True
-            time.sleep(every_s)
+            time.sleep(5)
         except CounterflowError as error:
             if isinstance(error, JobRefused) and not taken:
                 raise
             report(error)
-            time.sleep(again_s)
+            time.sleep(1)
 
 
 def cancel(cluster: Cluster, jobs: Sequence[Job] | None = None, *, patience_s: float = math.inf) -> list[str]:
