@@ -313,6 +313,14 @@ def test_links_and_skew(admin: ClickHouse, reader: ClickHouse) -> None:
     ]
 
 
+def test_links_are_weighted_by_time_and_out_and_in_stay_apart(admin: ClickHouse, reader: ClickHouse) -> None:
+    first, second, gap = group("ANSW", 15, 1e8, 1e7), group("ANSW", 45, 5e8, 1e7), group("ANSW", 60, 0, 1e7)
+    tables.insert(admin, "link_load", first, second | {"interval_s": 30.0}, gap | {"own_out_bytes_s": None})
+    [found] = run_stored(reader, queries()["links"], ["ANSW"])
+    # (100 x 15 + 500 x 30) / 45 MB/s, and 4 Gb/s of a line of 100
+    assert (found["out_mb_s"], found["in_mb_s"], found["line_pct_max"]) == (366.67, 10, 4)
+
+
 def test_the_newest_verdict_is_shown_the_alarming_first(admin: ClickHouse, reader: ClickHouse) -> None:
     def verdict(entity: str, second: int, state: str, since: int, n: int = 3) -> dict[str, Any]:
         named = {"rule": "roce_cap", "system": "ANSC", "entity_type": "nrg", "entity": entity}

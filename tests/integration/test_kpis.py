@@ -1,4 +1,4 @@
-"""The SQL of the pages, as printed there: that of jobs and views over rows whose answers are plain to work out."""
+"""The SQL of the pages, as printed there: that of views over rows whose answers are plain to work out."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ PERIOD = {"param_from": "2026-01-01 00:00:00", "param_to": "2026-01-01 00:01:00"
 ENVELOPE: dict[str, Any] = {"system": "kpis", "interval_s": 15.0}
 
 
-def printed(result: str) -> str:
-    """Return the last SQL statement on the page of a job or a view: the one over a period."""
-    pages = (f"pipelines/jobs/{result}/README.md", f"docs/kpis/{result.replace('_', '-')}.md")
-    return [block for block in blocks("sql") if block.page in pages][-1].text
+def printed(view: str) -> str:
+    """Return the last SQL statement on the page of a view: the one over a period."""
+    page = f"docs/kpis/{view.replace('_', '-')}.md"
+    return [block for block in blocks("sql") if block.page == page][-1].text
 
 
 def test_period_figures_are_weighted_by_time_and_absent_is_zero(clickhouse: StackSettings) -> None:
@@ -54,28 +54,6 @@ def test_period_figures_are_weighted_by_time_and_absent_is_zero(clickhouse: Stac
         "cpu_cores_avg": 0.9,  # over the 60 s recorded, not the 30 s seen
         "cpu_cores_max": pytest.approx(2.7),
         "memory_mb_avg_when_present": 300,
-    }
-
-
-def test_links_are_weighted_by_time_and_out_and_in_stay_apart(clickhouse: StackSettings) -> None:
-    rows = []
-    for seconds, out_bytes_s in [(15, 100.0), (45, 500.0), (60, None)]:  # the last is a gap
-        link: dict[str, Any] = {"ts": f"2026-01-01 00:{seconds // 60:02}:{seconds % 60:02}"}
-        link |= {"link": "en0", "link_type": "interface", "own_in_bytes_s": 10.0}
-        link |= {"interval_s": 30.0} if seconds == 45 else {}
-        rows.append(link | ({"own_out_bytes_s": out_bytes_s, "out_line_pct": out_bytes_s / 10} if out_bytes_s else {}))
-        rows[-1] |= {"in_line_pct": 1.0, "phys_line_pct": float(seconds)}
-    with empty_tables(clickhouse) as admin:
-        insert(admin, "link_load", *rows, **ENVELOPE)
-        [link] = admin.rows(f"SELECT * FROM ({printed('link_load')}) WHERE system = 'kpis'", PERIOD)
-    assert link == {
-        "system": "kpis",
-        "link_type": "interface",
-        "link": "en0",
-        "out_bytes_s": pytest.approx(1100 / 3),  # (100 x 15 + 500 x 30) / 45
-        "in_bytes_s": 10,
-        "line_pct_max": 50,
-        "phys_line_pct_max": 60,
     }
 
 
