@@ -1,17 +1,17 @@
-"""Running counts of the active log as a site exports them under IFCID names (format `db2_log_csv`)."""
+"""A run that is bound by the log, and the running counts of that log.
+
+A site exports them under IFCID names (format `db2_log_csv`).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
-from typing import TYPE_CHECKING
 
+from counterflow.simulate.case import Placed, Run
 from counterflow.simulate.spread import apportion
-
-if TYPE_CHECKING:
-    from counterflow.simulate.case import Placed
-    from counterflow.simulate.zos import LogRun
 
 CI_BYTES, COPIES = 4096, 2
 WRITTEN_PER_CREATED = 3_056_832 / 1_352_938
@@ -38,6 +38,44 @@ COUNTERS = (
     "SWACAWLG_us",
     "SWACARLG",
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogRun(Run):
+    """One measurement of a batch that is bound by the log; rates are means of the run.
+
+    Parameters
+    ----------
+    system, subsystem : LPAR and Db2.
+    cec, storage : machine, and storage of the log.
+    path : zhpf or zhl.
+    log_mb_s : written to one log copy, 10^6 bytes a second.
+    ceiling_mb_s : of this path, machine and storage, in the site's file.
+    accounts_h : accounts settled an hour.
+    gcp_pct, ziip_pct : utilisation of the LPAR's engines.
+    waiting_share : part of the jobs that wait for the log.
+    sync_pct : zHyperLink writes done synchronously.
+    buffer_waits : waits for a log output buffer in an interval.
+    run_id : execution of the batch; runs of one follow each other without a pause.
+    gcps, ziips, jobs : engines of the LPAR; batch jobs.
+    """
+
+    subsystem: str
+    cec: str
+    storage: str
+    path: str
+    log_mb_s: float
+    ceiling_mb_s: float
+    accounts_h: float
+    gcp_pct: float
+    ziip_pct: float
+    waiting_share: float
+    sync_pct: float
+    buffer_waits: int
+    run_id: str
+    gcps: int = 6
+    ziips: int = 10
+    jobs: int = 256
 
 
 def lines(placed: Sequence[Placed[LogRun]], random: Random) -> Iterator[str]:

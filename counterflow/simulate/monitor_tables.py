@@ -1,20 +1,19 @@
-"""Monitor tables of Q Replication on Linux, UNIX and Windows, as Db2 exports them (format `qrep_monitor`).
+"""A run with or without Q Replication, and its monitor tables on Linux, UNIX and Windows, as Db2 exports them.
 
-MONITOR_TIME is local time of the server, here UTC. A row before the run marks the start of its first interval.
+The format is `qrep_monitor`. MONITOR_TIME is local time of the server, here UTC. A row before the run marks the start of
+its first interval.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
+from counterflow.simulate.case import Placed, Run
 from counterflow.simulate.spread import apportion, uneven
-
-if TYPE_CHECKING:
-    from counterflow.simulate.case import Placed
-    from counterflow.simulate.qrep import Applied, QrepRun
 
 MONITOR_S = 30
 """Default of MONITOR_INTERVAL on Linux, UNIX and Windows."""
@@ -23,6 +22,58 @@ SEND_QUEUE, RECEIVE_QUEUE = "ASN.QM1_TO_QM2.DATAQ", "ASN.QM1_TO_QM2.DATAQ"
 LATENCY_NOISE = 0.1
 MAX_DEPTH = 5000
 """Default capacity of an MQ queue in messages (MAXDEPTH)."""
+
+
+class Component(NamedTuple):
+    """Processes of one command; `cpu_pct` is of all cores of the system, memory that of all of them together."""
+
+    command: str
+    processes: int
+    cpu_pct: float
+    memory_mb: float
+
+
+@dataclass(frozen=True)
+class Node:
+    """One system during a run; sizes are totals of the run, in MB of 1,048,576 bytes."""
+
+    system: str
+    cpu_avg_pct: float
+    cpu_max_pct: float
+    components: tuple[Component, ...]
+    read_mb: int
+    written_mb: int
+
+
+class Applied(NamedTuple):
+    """Rows and transactions that a receive queue applied in a run, and its mean latencies."""
+
+    rows: int
+    transactions: int
+    capture_ms: int
+    queue_ms: int
+    apply_ms: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class QrepRun(Run):
+    """One run of the workload; the driver is on the first node.
+
+    Parameters
+    ----------
+    tps_min, tps_avg, tps_max : transactions of the workload a second, over intervals of the run.
+    applied : replication from the first node to the second.
+    """
+
+    nodes: tuple[Node, ...]
+    tps_min: int
+    tps_avg: int
+    tps_max: int
+    applied: Applied | None = None
+
+    @property
+    def systems(self) -> tuple[str, ...]:
+        return tuple(node.system for node in self.nodes)
 
 
 def receive_queue(one: Placed[QrepRun], applied: Applied, busy: Sequence[float], random: Random) -> Iterator[str]:

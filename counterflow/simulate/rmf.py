@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from counterflow.simulate.case import Placed, SimulatedInterval
+from counterflow.simulate.db2_log import LogRun
 from counterflow.simulate.spread import apportion
-
-if TYPE_CHECKING:
-    from counterflow.simulate.case import Placed, SimulatedInterval
-    from counterflow.simulate.zos import LogRun
 
 
 class AddressSpace(NamedTuple):

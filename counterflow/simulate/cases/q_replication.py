@@ -5,8 +5,9 @@ docs/studies/q-replication.md has what is from the document and what is assumed.
 
 from __future__ import annotations
 
+from counterflow.simulate.monitor_tables import Applied, Component, Node, QrepRun
 from counterflow.simulate.published import Row, table
-from counterflow.simulate.qrep import Applied, Component, Node, QrepCase, QrepRun
+from counterflow.simulate.qrep import QrepCase
 
 SYSTEMS = {"source": "QSRC", "target": "QTGT"}
 PROCESSES = {"db2sysc": 1, "db2fmp": 4, "asnqcap": 1, "asnqapp": 1, "amqzlaa": 1}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from counterflow.simulate.db2_log import LogRun
 from counterflow.simulate.published import Row, table
-from counterflow.simulate.zos import BATCH_ACCOUNTS, LogCase, LogRun
+from counterflow.simulate.zos import BATCH_ACCOUNTS, LogCase
 
 GCPS, ZIIPS = 6, 10
 IMPLIED_LOG_BYTES = 44_850
