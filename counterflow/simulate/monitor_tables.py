@@ -1,7 +1,7 @@
 """A run with or without Q Replication, and its monitor tables on Linux, UNIX and Windows, as Db2 exports them.
 
-The format is `qrep_monitor`. MONITOR_TIME is local time of the server, here UTC. A row before the run marks the start of
-its first interval.
+The format is `qrep_monitor`. MONITOR_TIME is local time of the server, here UTC. A row before the run marks the start
+of its first interval.
 """
 
 from __future__ import annotations
