@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import pytest
@@ -11,6 +12,14 @@ from counterflow.schemas import topics
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
 from tests.support.tables import empty_tables
+
+_names = itertools.count(1)
+
+
+@pytest.fixture
+def name(request: pytest.FixtureRequest) -> str:
+    """A name of the test's own for its agent and topics, so that its records are distinct from those of other tests."""
+    return f"{request.path.stem}-{next(_names)}"
 
 
 @pytest.fixture

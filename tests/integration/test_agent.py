@@ -22,7 +22,6 @@ from zoneinfo import ZoneInfo
 import httpx
 import orjson
 import psutil
-import pytest
 from confluent_kafka import Producer
 
 from counterflow.collectors.agent.checkpoint import messages
@@ -35,14 +34,6 @@ from tests.support.agents import Agent, assert_exactly_once, committed, publishe
 from tests.support.ports import free_ports
 from tests.support.reading import read_file
 from tests.support.waiting import PATIENCE_S, until
-
-_names = itertools.count(1)
-
-
-@pytest.fixture
-def name() -> str:
-    """An agent_id of the test's own, so that its records are distinct from those of other tests."""
-    return f"agent-test-{next(_names)}"
 
 
 class Recording:

@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 
 import orjson
-import pytest
 from confluent_kafka import Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic  # type: ignore[attr-defined]
 
@@ -24,15 +23,8 @@ from counterflow.stack.settings import StackSettings
 from tests.support.agents import Agent, assert_exactly_once, committed, published
 from tests.support.waiting import PATIENCE_S, until
 
-_names = itertools.count(1)
 BEGIN = datetime(2026, 11, 21, tzinfo=UTC)
 FIGURES = ("velocity", "io_rate")
-
-
-@pytest.fixture
-def name() -> str:
-    """An agent_id of the test's own, and the prefix of its topics."""
-    return f"kafka-source-test-{next(_names)}"
 
 
 def read_topics(folder: Path, broker: StackSettings, name: str, *topics: str) -> Agent:

@@ -12,8 +12,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from counterflow.collectors.agent.checkpoint import StreamId
 from counterflow.stack.settings import StackSettings
 from tests.support.agents import Agent, Rows, committed, scrape
@@ -22,8 +20,6 @@ from tests.support.ibmi_database import PASSWORD, System, pool_rows
 from tests.support.ports import free_ports
 from tests.support.waiting import until
 
-_names = itertools.count(1)
-
 # The product has no driver for SQLite: the test registers its own before it runs the command.
 _RUN = """
 from counterflow.collectors.sources.sql.drivers import DRIVERS
@@ -31,12 +27,6 @@ DRIVERS["sqlite"] = "tests.support.ibmi_database"
 from counterflow.cli import main
 main()
 """
-
-
-@pytest.fixture
-def name() -> str:
-    """An agent_id of the test's own, so that its records are distinct from those of other tests."""
-    return f"sql-agent-test-{next(_names)}"
 
 
 def poll(folder: Path, broker: StackSettings, name: str, *systems: System, **options: Any) -> Agent:
