@@ -240,9 +240,8 @@ def test_every_result_is_exact_whatever_the_order(line: Line) -> None:
 
 
 def test_examples_of_the_documents_come_out(line: Line) -> None:
-    found = line.results()
     for dataset, key, figures in expected_by_hand():
-        row = found[dataset][key][-1]
+        row = line.kept(dataset)[key]
         assert {name: row.get(name) for name in figures} == {
             name: pytest.approx(value) if isinstance(value, float) else value for name, value in figures.items()
         }, (dataset, key)
@@ -271,7 +270,7 @@ def test_a_killed_job_manager_costs_no_row(flink: StackSettings, line: Line) -> 
     """Started again, it has no jobs. A killed TaskManager: test_link_load, and the faults."""
     before, after = halves(recording("killed", NOW, seed=8))
     line.publish(before)
-    line.arrived()
+    line.check()
     until(lambda: all(job.checkpointed for job in submission.listing(line.cluster, line.jobs)), "checkpoints")
     os.kill(supervision.states(flink)["jobmanager"].pid, signal.SIGKILL)
     line.publish(after)
@@ -291,7 +290,7 @@ def test_a_running_job_is_left_alone_and_a_cancelled_one_continues_at_another_pa
     assert [found.what for found in line.submit()] == ["running"]
     before, after = halves(recording("rescaled", NOW, seed=9))
     line.publish(before)
-    line.arrived()
+    line.check()
     assert sorted(submission.cancel(line.cluster, line.jobs)) == sorted(job.name for job in line.jobs)
     assert {status.state for status in submission.listing(line.cluster, line.jobs)} == {"NOT SUBMITTED"}
     line.publish(after)
@@ -304,7 +303,7 @@ def test_a_running_job_is_left_alone_and_a_cancelled_one_continues_at_another_pa
 
 
 def test_another_query_starts_from_the_beginning_though_flink_refuses_one_beside_it(line: Line) -> None:
-    before = line.results()["io_mix"]
+    before = line.versions("io_mix")
     [job] = line.jobs
     assert "SUM(commits)" in job.query
     changed = job.model_copy(update={"query": job.query.replace("SUM(commits)", "SUM(commits) + 0")})
@@ -314,7 +313,7 @@ def test_another_query_starts_from_the_beginning_though_flink_refuses_one_beside
         line.submit([wrong, changed])
 
     def are_written_again() -> bool:
-        return all(len(rows) > len(before[key]) for key, rows in line.results()["io_mix"].items())
+        return all(len(rows) > len(before[key]) for key, rows in line.versions("io_mix").items())
 
     until(are_written_again, "every result is written again", every_s=0.5)
     line.check()

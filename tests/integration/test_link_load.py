@@ -22,7 +22,7 @@ from counterflow.pipelines import submission
 from counterflow.pipelines.rules.roce_cap import RULE
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.settings import StackSettings
-from tests.support.flink_line import Record, Results, SettledLine, over, verdicts
+from tests.support.flink_line import Line, Record, Results, over, verdicts
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 LINE = 100e9
@@ -276,19 +276,19 @@ def everything() -> list[tuple[str, Record]]:
 
 
 @pytest.fixture(scope="module")
-def line(flink: StackSettings) -> Iterator[SettledLine]:
-    line = SettledLine(flink, 50, recompute, ["link_load", "roce_cap"], parallelism=2)
+def line(flink: StackSettings) -> Iterator[Line]:
+    line = Line(flink, 50, recompute, ["link_load", "roce_cap"], parallelism=2)
     assert [found.what for found in line.submit()] == ["started", "started"]
     yield line
     submission.cancel(line.cluster, line.jobs)  # its slots
 
 
-def states(line: SettledLine, system: str) -> list[str]:
+def states(line: Line, system: str) -> list[str]:
     mine = {key[-1]: row["state"] for key, row in line.kept("verdict").items() if key[1:3] == (system, "nrg")}
     return [state for _, state in sorted(mine.items())]
 
 
-def test_every_result_is_exact_whatever_the_order(line: SettledLine) -> None:
+def test_every_result_is_exact_whatever_the_order(line: Line) -> None:
     twice = of_datasets(mirrored("twice", NOW - timedelta(hours=2), seed=30))
     rows = [*everything(), *twice, *twice]
     random.Random(5).shuffle(rows)
@@ -299,7 +299,7 @@ def test_every_result_is_exact_whatever_the_order(line: SettledLine) -> None:
 
 
 def test_a_cap_is_raised_after_three_intervals_and_cleared_live_and_through_a_killed_process(
-    flink: StackSettings, line: SettledLine
+    flink: StackSettings, line: Line
 ) -> None:
     rows = of_datasets(mirrored("killed", NOW, seed=50))
     parts = [rows[:20], rows[20:70], rows[70:]]

@@ -6,7 +6,7 @@ import random
 from collections.abc import Mapping, Sequence
 
 from counterflow.stack.settings import StackSettings
-from tests.support.flink_line import Record, Results, SettledLine
+from tests.support.flink_line import Line, Record, Results
 
 GROUP, OWN, OTHER = "MIRROR_DATABASE", "10.1.1.1", "10.1.1.2"
 PORT = "U78D3.001.SRV-P1-C2-T1"
@@ -58,7 +58,7 @@ def envelope(system: str, ts: str) -> Record:
 
 
 def test_the_port_of_each_sample_is_right_whatever_comes_first(flink: StackSettings) -> None:
-    line = SettledLine(flink, 55, recompute, ["link_wire"], parallelism=2)
+    line = Line(flink, 55, recompute, ["link_wire"], parallelism=2)
     assert [found.what for found in line.submit()] == ["started"]
     given = [row for system in SYSTEMS for row in (*settings(system), *samples(system))]
     rows = [(dataset, {**row, "seq": seq}) for seq, (dataset, row) in enumerate(given)]

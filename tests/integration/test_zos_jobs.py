@@ -18,7 +18,7 @@ import pytest
 from counterflow.pipelines import submission
 from counterflow.pipelines.rules.log_ceiling import RULE
 from counterflow.stack.settings import StackSettings
-from tests.support.flink_line import Record, Results, SettledLine, first_of_each, known, over, total, verdicts
+from tests.support.flink_line import Line, Record, Results, first_of_each, known, over, total, verdicts
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 JOBS = ("account_cpu", "log_ceiling", "log_load")
@@ -583,8 +583,8 @@ def everything() -> Rows:
 
 
 @pytest.fixture(scope="module")
-def line(flink: StackSettings) -> Iterator[SettledLine]:
-    line = SettledLine(flink, 60, recompute, JOBS, parallelism=2)
+def line(flink: StackSettings) -> Iterator[Line]:
+    line = Line(flink, 60, recompute, JOBS, parallelism=2)
     assert [found.what for found in line.submit()] == ["started"] * len(JOBS)
     rows = everything()
     for begin in range(0, len(rows), 600):
@@ -594,11 +594,11 @@ def line(flink: StackSettings) -> Iterator[SettledLine]:
     submission.cancel(line.cluster, line.jobs)  # its slots
 
 
-def test_every_result_is_exact_whatever_the_order(line: SettledLine) -> None:
+def test_every_result_is_exact_whatever_the_order(line: Line) -> None:
     line.check()
 
 
-def test_a_ceiling_that_is_configured_afterwards_judges_history(line: SettledLine) -> None:
+def test_a_ceiling_that_is_configured_afterwards_judges_history(line: Line) -> None:
     since = NOW + timedelta(minutes=1)
     late = configured("live", "log_ceiling", "DBP2/zhl", "ceiling_mb_s", since, "215", read_s=900)
     line.publish(completed("live", [("config", late)]))

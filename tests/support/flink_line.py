@@ -17,9 +17,8 @@ from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 
 from counterflow.pipelines import jobs, submission
 from counterflow.pipelines.rules import Rule
-from counterflow.pipelines.submission.render import results
 from counterflow.schemas import topics
-from counterflow.schemas.definition import Dataset, datasets
+from counterflow.schemas.definition import datasets
 from counterflow.stack.jobs import cluster
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
@@ -105,47 +104,30 @@ class Line:
     def expected(self) -> Results:
         return self._recompute(self.published)
 
-    def results(self) -> dict[str, dict[tuple[str, ...], list[Record]]]:
-        """Return every version of every result by key, in the order written."""
-        return {result.dataset: self._read(result.dataset) for result in self._written()}
-
-    def arrived(self, timeout_s: float = PATIENCE_S) -> dict[str, dict[tuple[str, ...], list[Record]]]:
-        """Return the results once they are made of as many rows as expected, or when the time is up."""
-        wanted = {name: {key: row["n"] for key, row in rows.items()} for name, rows in self.expected().items()}
-        end = time.monotonic() + timeout_s
-        while time.monotonic() < end:
-            found = self.results()
-            # the last version, too: a restored job rewrites earlier versions before the complete one
-            counts = [
-                {
-                    name: {key: of([row["n"] for row in versions]) for key, versions in rows.items()}
-                    for name, rows in found.items()
-                }
-                for of in (max, itemgetter(-1))
-            ]
-            if counts == [wanted, wanted]:
-                break
-            time.sleep(0.5)
-        return self.results()
-
     def check(self) -> None:
-        """Compare the last version of every result, and the one of most rows, with the recomputation."""
-        self.arrived()
-        time.sleep(2)  # in case a version comes that must not
-        found, expected = self.results(), self.expected()
+        """Wait for every result, then compare the last of its versions of most rows, which the tables keep."""
+        expected = self.expected()
         for dataset, rows in expected.items():
-            schema = validator(self.cluster.datasets[dataset])
-            assert found[dataset].keys() == rows.keys()
+            end = time.monotonic() + PATIENCE_S
+            while not _agree(self.kept(dataset), rows) and time.monotonic() < end:
+                time.sleep(1)
+        time.sleep(2)  # in case a version comes that must not
+        for dataset, rows in expected.items():
+            found, schema = self.kept(dataset), validator(self.cluster.datasets[dataset])
+            assert found.keys() == rows.keys(), (dataset, found.keys() ^ rows.keys())
             for key, row in rows.items():
-                versions = found[dataset][key]
-                for version in (versions[-1], max(versions, key=lambda version: version["n"])):
-                    assert schema.is_valid(version), list(schema.iter_errors(version))
-                    assert same(version, row), (dataset, key, version, row)
+                assert schema.is_valid(found[key]), list(schema.iter_errors(found[key]))
+                assert agrees(found[key], row), (dataset, key, found[key], row)
 
-    def _written(self) -> list[Dataset]:
-        return [result for job in self.jobs for result in results(job, self.cluster.datasets)]
+    def kept(self, dataset: str) -> dict[tuple[str, ...], Record]:
+        """Return the last of the versions of most rows, by key."""
+        return {
+            key: max(reversed(versions), key=lambda version: version["n"])
+            for key, versions in self.versions(dataset).items()
+        }
 
-    def _read(self, dataset: str) -> dict[tuple[str, ...], list[Record]]:
+    def versions(self, dataset: str) -> dict[tuple[str, ...], list[Record]]:
+        """Return every version of every result by key, in the order written."""
         definition = self.cluster.datasets[dataset]
         consumer = Consumer(
             {
@@ -175,37 +157,20 @@ class Line:
         return dict(rows)
 
 
-class SettledLine(Line):
-    """A line whose results may change at an equal `n`: the last version of most rows counts, as in the tables."""
-
-    def check(self) -> None:
-        """Wait for every result, then compare the last of its versions of most rows, which the tables keep."""
-        for dataset, expected in self.expected().items():
-            end = time.monotonic() + PATIENCE_S
-            while not agree(found := self.kept(dataset), expected) and time.monotonic() < end:
-                time.sleep(1)
-            schema = validator(self.cluster.datasets[dataset])
-            assert found.keys() == expected.keys(), (dataset, found.keys() ^ expected.keys())
-            for key, row in expected.items():
-                assert schema.is_valid(found[key]), list(schema.iter_errors(found[key]))
-                assert agrees(found[key], row), (dataset, key, found[key], row)
-
-    def kept(self, dataset: str) -> dict[tuple[str, ...], Record]:
-        return kept(self.results()[dataset])
-
-
-def kept(results: Mapping[tuple[str, ...], Sequence[Record]]) -> dict[tuple[str, ...], Record]:
-    """Return the last of the versions of most rows, by key."""
-    return {key: max(reversed(versions), key=lambda version: version["n"]) for key, versions in results.items()}
-
-
-def agree(found: dict[tuple[str, ...], Record], expected: dict[tuple[str, ...], Record]) -> bool:
+def _agree(found: dict[tuple[str, ...], Record], expected: dict[tuple[str, ...], Record]) -> bool:
     return found.keys() == expected.keys() and all(agrees(found[key], row) for key, row in expected.items())
 
 
 def agrees(found: Record, expected: Record) -> bool:
     """Compare the expected columns only: the figures in a verdict's reason and evidence are those of `link_load`."""
-    return same({name: value for name, value in found.items() if name in expected}, expected)
+    found = {name: value for name, value in found.items() if name in expected}
+    expected = {name: value for name, value in expected.items() if value is not None}
+    return found.keys() == expected.keys() and all(
+        math.isclose(found[name], value, rel_tol=1e-9, abs_tol=1e-12)
+        if isinstance(value, float)
+        else found[name] == value
+        for name, value in expected.items()
+    )
 
 
 def verdicts(
@@ -274,13 +239,3 @@ def grouped(rows: Sequence[Record], **columns: str) -> dict[tuple[str, str, str,
                 name = row[column][:6] if grouping == "generic_job" else row[column]
                 found[row["system"], grouping, name, row["ts"]].append(row)
     return found
-
-
-def same(found: Record, expected: Record) -> bool:
-    expected = {name: value for name, value in expected.items() if value is not None}
-    return found.keys() == expected.keys() and all(
-        math.isclose(found[name], value, rel_tol=1e-9, abs_tol=1e-12)
-        if isinstance(value, float)
-        else found[name] == value
-        for name, value in expected.items()
-    )
