@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from counterflow.analysis.checks.report import answers, measured, with_facts
-from counterflow.analysis.queries import BEGINNING, END, read
+from counterflow.analysis.queries import BEGINNING, END, read, restricted
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.pipelines.rules import words
 
@@ -66,8 +66,7 @@ def findings(
 
 
 def _of_checks(client: ClickHouse, systems: Collection[str], since: str, until: str) -> Iterator[Finding]:
-    period = {"param_systems": sorted(systems), "param_from": since, "param_to": until}
-    for answer in answers(with_facts(measured(client, period), None)):
+    for answer in answers(with_facts(measured(client, restricted(systems, since, until)), None)):
         if answer.system is not None and answer.status == "warn":
             subject = " of ".join(filter(None, (answer.subject.replace("_", " "), answer.entity)))
             rule = f"{answer.why} {answer.source}"

@@ -13,6 +13,7 @@ from counterflow.analysis.answer import Answer, Need
 from counterflow.analysis.checks import checks
 from counterflow.analysis.checks.definition import Check, CheckFigure, CheckOutcome, Subject, Value, evaluate
 from counterflow.analysis.checks.facts import INSTANCES, Facts, System
+from counterflow.analysis.queries import read, restricted
 from counterflow.base.clickhouse import ClickHouse, Settings
 
 QUERIES = Path(__file__).parent / "queries"
@@ -52,7 +53,7 @@ def measures() -> list[Measure]:
     """Return the queries; the first part of a file's name is its subject, its first lines document the columns."""
     found = []
     for path in sorted(QUERIES.glob("*.sql")):
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = read(path).splitlines()
         documented = [line[3:].split(": ", 1) for line in lines if line.startswith("-- ")]
         statement = "\n".join(line for line in lines if not line.startswith("-- "))
         subject: Any = path.stem.partition("_")[0]
@@ -160,19 +161,18 @@ def collected() -> dict[str, str]:
 
 
 def published_rules(
-    client: ClickHouse, systems: Collection[str], begin: str, end: str, facts: Facts | None = None
+    client: ClickHouse, systems: Collection[str], since: str, until: str, facts: Facts | None = None
 ) -> Iterator[Answer]:
     """Yield the answer of each rule about each system, one that is unknown where nothing about a system is known.
 
     Parameters
     ----------
-    begin, end : the rules judge by intervals from the one, up to and without the other.
+    since, until : the rules judge by intervals that end after the one and by the other.
     facts : what no counter provides.
     """
     if not systems:
         return
-    period = {"param_systems": sorted(systems), "param_from": begin, "param_to": end}
-    found = list(answers(with_facts(measured(client, period), facts, systems)))
+    found = list(answers(with_facts(measured(client, restricted(systems, since, until)), facts, systems)))
     yield from found
     why = "no IBM i counters of the system in that period, and no facts about it"
     way_out = "the stored question `systems` lists what was recorded"

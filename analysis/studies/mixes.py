@@ -17,7 +17,7 @@ Row = TypeVar("Row", bound=BaseModel)
 
 
 def read_stored(client: ClickHouse, settings: Settings) -> list[Mix]:
-    """Return the mixes of the parameters `systems`, `from`, `to` and `grouping`, and those of the partitions."""
+    """Return the mixes of the parameters `systems`, `since`, `until` and `grouping`, and those of the partitions."""
     return [Mix.model_validate(row) for row in client.rows(_STORED, settings)]
 
 
@@ -26,7 +26,7 @@ SELECT
   ts, interval_s, system, grouping, name, reads, read_for_update, inserts, other, commits, rollbacks, exposure_pct,
   modify_basis
 FROM counterflow.io_mix FINAL
-WHERE grouping IN ('partition', {grouping:String}) AND ts >= {from:DateTime64(3)} AND ts < {to:DateTime64(3)}
+WHERE grouping IN ('partition', {grouping:String}) AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
   AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
 ORDER BY system, grouping, name, ts
 """
@@ -92,5 +92,5 @@ def read_lines(path: Path, row: type[Row]) -> Iterator[Row]:
 
 def is_wanted(mix: Mix, systems: Collection[str], begin: datetime | None, end: datetime | None, grouping: str) -> bool:
     """Return whether a mix is one that `read_stored` would return; without a time, the period has no bound."""
-    is_within = (begin is None or mix.ts >= begin) and (end is None or mix.ts < end)
+    is_within = (begin is None or mix.ts > begin) and (end is None or mix.ts <= end)
     return is_within and (not systems or mix.system in systems) and mix.grouping in ("partition", grouping)

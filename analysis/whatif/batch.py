@@ -65,15 +65,13 @@ class BatchJob(BaseModel):
 
 
 def read_stored(client: ClickHouse, settings: Settings) -> list[BatchJob]:
-    """Return the jobs of the parameters `systems`, `from` and `to`."""
+    """Return the jobs of the parameters `systems`, `since` and `until`."""
     return [BatchJob.model_validate(row) for row in client.rows(_STORED, settings)]
 
 
-# `from` is the end of the first interval, and the view takes what ends after `since`
 _STORED = """
 SELECT * FROM counterflow.batch_job_within(
-  since = addMilliseconds({from:DateTime64(3)}, -1), until = addMilliseconds({to:DateTime64(3)}, -1),
-  systems = {systems:Array(String)}
+  since = {since:DateTime64(3)}, until = {until:DateTime64(3)}, systems = {systems:Array(String)}
 )
 ORDER BY system, begin_ts, job
 """

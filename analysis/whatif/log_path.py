@@ -99,7 +99,7 @@ class LogRow(BaseModel):
 
 
 def read_stored(client: ClickHouse, settings: Settings) -> list[LogRow]:
-    """Return the intervals of the parameters `systems`, `from` and `to`."""
+    """Return the intervals of the parameters `systems`, `since` and `until`."""
     return [LogRow.model_validate(row) for row in client.rows(_STORED, settings)]
 
 
@@ -114,7 +114,7 @@ SELECT
   a.gcp_ms_per_account AS gcp_ms_per_account, a.ziip_ms_per_account AS ziip_ms_per_account
 FROM (
   SELECT * FROM counterflow.log_load FINAL
-  WHERE ts >= {from:DateTime64(3)} AND ts < {to:DateTime64(3)}
+  WHERE ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
     AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
 ) AS l
 LEFT JOIN (
@@ -122,7 +122,7 @@ LEFT JOIN (
     system, ts, any(account_cpu.accounts) AS accounts, any(account_cpu.gcp_ms_per_account) AS gcp_ms_per_account,
     any(account_cpu.ziip_ms_per_account) AS ziip_ms_per_account
   FROM counterflow.account_cpu FINAL
-  WHERE basis = 'lpar' AND ts >= {from:DateTime64(3)} AND ts < {to:DateTime64(3)}
+  WHERE basis = 'lpar' AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
   GROUP BY system, ts
   HAVING count() = 1
 ) AS a ON a.system = l.system AND a.ts = l.ts

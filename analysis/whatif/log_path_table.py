@@ -57,7 +57,7 @@ def predictions(client: ClickHouse, systems: Collection[str], since: str, until:
     """Yield what each change would do to the logs that were at their ceiling, in the longest spell of each."""
     given = {"param_systems": sorted(systems), "param_since": since, "param_until": until}
     for spell in client.rows(_SPELLS, {**given, "param_states": [*RULE.alarms]}):
-        period = {"param_systems": [spell["system"]], "param_from": spell["begin"], "param_to": spell["end"]}
+        period = {"param_systems": [spell["system"]], "param_since": spell["begin"], "param_until": spell["end"]}
         rows = [row for row in read_stored(client, period) if row.subsystem == spell["entity"]]
         for log in windows(rows):
             tables = [(f"{change} ({source})", _drawn(lines(log, change))) for change, source in sources(log).items()]
@@ -68,7 +68,7 @@ _SPELLS = f"""
 SELECT
   system, entity, max(dateDiff('second', onset_ts, end_ts)) AS longest,
   argMax((onset_ts, end_ts), dateDiff('second', onset_ts, end_ts)) AS spell,
-  toString(addMilliseconds(spell.1, 1)) AS begin, toString(addMilliseconds(spell.2, 1)) AS end,
+  toString(spell.1) AS begin, toString(spell.2) AS end,
   concat('from ', formatDateTime(spell.1, '%F %R'), ' to ', formatDateTime(spell.2, '%F %R')) AS shown
 FROM counterflow.verdict_spell_within(since = {{since:DateTime64(3)}}, until = {{until:DateTime64(3)}})
 WHERE rule = '{RULE.name}' AND has({{states:Array(String)}}, state)

@@ -26,8 +26,8 @@ _ON = "counterflow.on"
 def period_options(command: F) -> F:
     """Give a command --system, --from and --to."""
     for option in (
-        click.option("--to", "end", type=TIME, help="Up to, but excluding, this interval end."),
-        click.option("--from", "begin", type=TIME, help="First interval end; UTC by default."),
+        click.option("--to", "end", type=TIME, help="Only intervals that end by this time."),
+        click.option("--from", "begin", type=TIME, help="Only intervals that end after this time; UTC by default."),
         click.option("--system", "systems", multiple=True, help="Only this system; may be repeated."),
     ):
         command = option(command)
@@ -35,11 +35,11 @@ def period_options(command: F) -> F:
 
 
 def period(systems: Collection[str], begin: datetime | None, end: datetime | None) -> Settings:
-    """Return the parameters `systems`, `from` and `to` of a statement; a missing time is unbounded."""
+    """Return the parameters `systems`, `since` and `until` of a statement; a missing time is unbounded."""
+    from counterflow.analysis.queries import restricted
     from counterflow.connection import period as bounds
 
-    since, until = bounds(begin, end)
-    return {"param_systems": sorted(systems), "param_from": since, "param_to": until}
+    return restricted(systems, *bounds(begin, end))
 
 
 def on_option(command: F) -> F:

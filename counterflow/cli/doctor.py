@@ -23,8 +23,8 @@ _ABOUT_INPUT = {"verdict": "verdicts", "kpi": "KPIs", "alert": "alerts", "board"
 @click.command()
 @click.argument("systems", metavar="[SYSTEM]...", nargs=-1)
 @on_option
-@click.option("--from", "begin", type=TIME, help="Judge SYSTEM by intervals from this end; UTC by default.")
-@click.option("--to", "end", type=TIME, help="Up to, but excluding, this end; with --at, its end.")
+@click.option("--from", "begin", type=TIME, help="Judge SYSTEM by intervals that end after this time; UTC by default.")
+@click.option("--to", "end", type=TIME, help="And by this time; with --at, its end.")
 @click.option("--facts", "facts_file", type=click.Path(path_type=Path), help="YAML or JSON: what no counter provides.")
 @click.option("--at", type=TIME, help="Rank what changed on SYSTEM at this time.")
 @click.option("--rule", help="In place of --at: when this rule last raised its alarm.")

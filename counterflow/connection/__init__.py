@@ -150,8 +150,8 @@ class Connection:
 
         Parameters
         ----------
-        since, until : published rules judge by intervals from the one, up to and without the other; a trend by all
-            days up to the latter.
+        since, until : published rules judge by intervals that end after the one and by the other; a trend by all days
+            up to the latter.
         facts : what no counter provides.
         """
         from counterflow.analysis.checks.report import published_rules

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from counterflow.analysis.checks.report import measured, measures
+from counterflow.analysis.queries import BEGINNING, END, restricted
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
@@ -142,9 +143,8 @@ def rules(answer: Result) -> dict[tuple[str, str], dict[str, Any]]:
 
 @pytest.mark.usefixtures("run")
 def test_every_input_query_names_what_it_returns(reader: ClickHouse) -> None:
-    everything = {"param_systems": "[]", "param_from": "2000-01-01 00:00:00", "param_to": "2100-01-01 00:00:00"}
     for query in measures():
-        rows = reader.rows(query.sql, everything)
+        rows = reader.rows(query.sql, restricted((), BEGINNING, END))
         subject = set() if query.subject == "system" else {"subject"}
         assert rows, query.sql
         assert set(rows[0]) == {"system", *subject, *query.columns}
@@ -154,8 +154,7 @@ def test_every_input_query_names_what_it_returns(reader: ClickHouse) -> None:
 def test_a_unit_with_several_paths_is_one_disk_and_a_mirrored_pair_two_whoever_else_lists_them(
     reader: ClickHouse,
 ) -> None:
-    day = {"param_systems": "[]", "param_from": "2026-03-01 00:00:00", "param_to": "2026-03-02 00:00:00"}
-    found = measured(reader, day)[NAME]
+    found = measured(reader, restricted((), BEGINNING, END))[NAME]
     assert {pool: found["asp", pool]["disks"] for pool in ("1", "2", "3")} == {"1": 2.0, "2": 2.0, "3": 3.0}
     assert (found["asp", "2"]["smallest_disk_mb"], found["asp", "2"]["largest_disk_mb"]) == (1900.0, 2000.0)
 
@@ -208,8 +207,15 @@ def test_journals_are_unknown_where_none_is_seen(run: Run) -> None:
     assert found["journal_before_images", "system"]["status"] == "unknown"
 
 
+def test_a_period_has_the_intervals_that_end_after_its_beginning_and_by_its_end(run: Run) -> None:
+    judged = run("doctor", NAME, "--from", "2026-03-01T00:00:00", "--to", "2026-03-01T00:10:00", "--json")
+    assert rules(judged)["batch_faulting", "pool 4"]["status"] == "warn"
+    nothing = run("doctor", NAME, "--from", "2026-03-01T00:10:00", "--to", "2026-03-01T00:15:00", "--json")
+    assert "batch_faulting" not in {subject for subject, _ in rules(nothing)}
+
+
 def test_names_are_printed_as_they_are(run: Run) -> None:
-    answer = run("doctor", NAME, "--from", "2026-03-01T00:10:00", "--to", "2026-03-01T00:15:00")
+    answer = run("doctor", NAME, "--from", "2026-03-01T00:05:00", "--to", "2026-03-01T00:15:00")
     assert NAME in answer.output
     assert "warn     batch_faulting, pool 4:" in answer.output
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from counterflow.analysis.queries import queries, run_stored
+from counterflow.analysis.queries import BEGINNING, END, queries, restricted, run_stored
 from counterflow.analysis.whatif.batch import BatchJob, read_stored
 from counterflow.analysis.whatif.batch_backtest import measured
 from counterflow.base.clickhouse import ClickHouse
@@ -52,10 +52,7 @@ def waited(minutes: int, task: str, **seconds: float) -> list[tuple[str, dict[st
 
 
 def read(client: ClickHouse) -> dict[str, BatchJob]:
-    bounds = {"from": "2026-01-01 00:00:00", "to": "2027-01-01 00:00:00", "systems": []}
-    return {
-        row.job_name: row for row in read_stored(client, {f"param_{name}": value for name, value in bounds.items()})
-    }
+    return {row.job_name: row for row in read_stored(client, restricted((), BEGINNING, END))}
 
 
 def test_jobs_by_hand(client: ClickHouse) -> None:

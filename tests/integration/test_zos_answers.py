@@ -43,9 +43,6 @@ def test_costs_are_weighted_by_accounts_and_bases_kept_apart(client: ClickHouse)
     assert (lpar["gcp_ms"], lpar["log_bytes"], lpar["units"], lpar["units_per_hour"]) == (0.45, 1750, 400, 12_000)
     assert (lpar["batch_h"], lpar["intervals_without"], lpar["ziip_ms"]) == (2, 1, None)
     assert (captured["basis"], captured["gcp_ms"], captured["ziip_on_cp_ms"]) == ("captured", 0.2, 0.1)
-    period = {"param_from": "2026-05-04 09:00:00", "param_to": "2026-05-04 10:00:00"}
-    [_, row] = client.rows(f"SELECT * FROM ({printed('account_cpu')}) ORDER BY basis", period)
-    assert (row["gcp_ms_per_account"], row["accounts_per_hour"]) == (0.45, 12_000)
 
 
 def test_costs_of_two_runs_are_not_mixed(client: ClickHouse) -> None:
@@ -117,7 +114,7 @@ def test_log_path_reads_the_log_with_the_cost_of_the_only_workload(client: Click
         cost(NEXT, 100.0, gcp_ms_per_account=0.4),
         cost(NEXT, 100.0, gcp_ms_per_account=0.4) | {"workload": "REPORT"},
     )
-    period = {"param_from": "2026-05-04 09:00:00", "param_to": "2026-05-04 10:00:00", "param_systems": ["SYS1"]}
+    period = {"param_since": "2026-05-04 09:00:00", "param_until": "2026-05-04 10:00:00", "param_systems": ["SYS1"]}
     one, two = read_stored(client, period)
     assert (one.waiting_threads, one.gcp_pct, one.accounts, one.gcp_ms_per_account) == (40, 30, 100, 0.4)
     assert (one.cec, two.cec, two.storage) == (None, "z16", None)

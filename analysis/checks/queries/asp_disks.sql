@@ -4,8 +4,7 @@
 WITH units AS (
   SELECT * FROM counterflow.disk_load
   WHERE leaf AND asp IS NOT NULL AND asp != '0' AND source IN ('ibmi_tables', 'wrkdsksts')
-    AND ts >= {from:DateTime64(3)} AND ts < {to:DateTime64(3)}
-    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
+    AND <chosen>
 )
 SELECT
   a.system AS system,

@@ -23,8 +23,7 @@ WITH rows_of_disks AS (
     min(of_source) OVER (PARTITION BY system, asp) AS chosen
   FROM counterflow.disk AS d FINAL
   WHERE asp IS NOT NULL AND asp != '0' AND source IN ('ibmi_tables', 'wrkdsksts')
-    AND ts >= {from:DateTime64(3)} AND ts < {to:DateTime64(3)}
-    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
+    AND <chosen>
   GROUP BY system, asp, disk
 ),
 units AS (

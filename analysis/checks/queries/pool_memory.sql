@@ -18,6 +18,5 @@ SELECT
   sum(nondb_faults) / nullIf(sumIf(interval_s, nondb_faults IS NOT NULL), 0) AS nondb_faults_per_s,
   max(p.active_to_ineligible / nullIf(p.interval_s, 0)) AS active_to_ineligible_per_s
 FROM counterflow.pool AS p FINAL
-WHERE source = 'ibmi_tables' AND ts >= {from:DateTime64(3)} AND ts < {to:DateTime64(3)}
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
+WHERE source = 'ibmi_tables' AND <chosen>
 GROUP BY system, subject

@@ -16,7 +16,6 @@ SELECT
   sum(p.batch_cpu_pct * p.batch_jobs * p.interval_s) / nullIf(sum(p.interval_s) * batch_jobs, 0) AS batch_cpu_pct
 FROM (
   SELECT * FROM counterflow.pool_faulting
-  WHERE ts >= {from:DateTime64(3)} AND ts < {to:DateTime64(3)}
-    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
+  WHERE <chosen>
 ) AS p
 GROUP BY system, pool

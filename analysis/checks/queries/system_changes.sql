@@ -1,6 +1,5 @@
 -- modify_pct: Share of inserts, updates and deletes in the row operations of the time, %; `io_mix.modify_pct`.
 SELECT system, sum(modify_pct * row_operations) / nullIf(sumIf(row_operations, modify_pct IS NOT NULL), 0) AS modify_pct
 FROM counterflow.io_mix FINAL
-WHERE grouping = 'partition' AND ts >= {from:DateTime64(3)} AND ts < {to:DateTime64(3)}
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
+WHERE grouping = 'partition' AND <chosen>
 GROUP BY system

@@ -7,6 +7,5 @@ SELECT
   max(busy_pct) AS cpu_busy_max_pct,
   max(configured_cpu_ms / nullIf(interval_s, 0) / 1000) AS processors
 FROM counterflow.system_cpu FINAL
-WHERE engine = 'all' AND source = 'ibmi_tables' AND ts >= {from:DateTime64(3)} AND ts < {to:DateTime64(3)}
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
+WHERE engine = 'all' AND source = 'ibmi_tables' AND <chosen>
 GROUP BY system

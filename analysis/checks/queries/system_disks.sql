@@ -14,8 +14,7 @@ WITH intervals AS (
     if(sum(reads) = 0, 0, 1024 * sum(read_mb) / sum(reads)) AS read_size_kb,
     if(sum(writes) = 0, 0, 1024 * sum(written_mb) / sum(writes)) AS write_size_kb
   FROM counterflow.disk_load
-  WHERE leaf AND source IN ('ibmi_tables', 'wrkdsksts') AND ts >= {from:DateTime64(3)} AND ts < {to:DateTime64(3)}
-    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
+  WHERE leaf AND source IN ('ibmi_tables', 'wrkdsksts') AND <chosen>
   GROUP BY system, ts
 )
 SELECT

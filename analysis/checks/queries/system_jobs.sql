@@ -11,8 +11,7 @@ WITH intervals AS (
     sum(ssl_client_handshakes) / nullIf(max(interval_s), 0) AS client_handshakes_s,
     groupUniqArrayIf(trimLeft(job_pool, '0 '), job_name = 'QDBMSRVR' AND job_pool IS NOT NULL) AS pools
   FROM counterflow.job FINAL
-  WHERE source = 'ibmi_tables' AND ts >= {from:DateTime64(3)} AND ts < {to:DateTime64(3)}
-    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
+  WHERE source = 'ibmi_tables' AND <chosen>
   GROUP BY system, ts
 )
 SELECT

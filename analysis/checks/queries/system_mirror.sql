@@ -12,6 +12,5 @@ SELECT
     ))
   ) AS resync_links_shared
 FROM counterflow.link FINAL
-WHERE link_type IN ('nrg', 'nrg_link') AND ts >= {from:DateTime64(3)} AND ts < {to:DateTime64(3)}
-  AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
+WHERE link_type IN ('nrg', 'nrg_link') AND <chosen>
 GROUP BY system

@@ -15,11 +15,11 @@
 WITH settings AS (
   SELECT system, section, item, name, argMax(config.value, ts) AS value
   FROM counterflow.config FINAL
-  WHERE source = 'ibmi_tables' AND ts < {to:DateTime64(3)}
+  WHERE source = 'ibmi_tables' AND ts <= {until:DateTime64(3)}
     AND section IN ('SYSTEM_VALUE_INFO', 'QAPMSYSTEM', 'SYSDISKSTAT', 'PRESTART_JOB_INFO', 'JOURNALED_OBJECTS')
     AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
     AND system IN (
-      SELECT system FROM counterflow.manifest WHERE ts >= {from:DateTime64(3)} AND ts < {to:DateTime64(3)}
+      SELECT system FROM counterflow.manifest WHERE ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
     )
   GROUP BY system, section, item, name
 ),

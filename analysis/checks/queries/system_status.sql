@@ -14,7 +14,7 @@ FROM (
     nullIf(maxIf(c.value, counter = 'MAXIMUM_JOBS_IN_SYSTEM'), 0) AS allowed,
     if(countIf(counter = 'ACTIVE_JOBS_IN_SYSTEM') = 0, NULL, maxIf(c.value, counter = 'ACTIVE_JOBS_IN_SYSTEM')) AS active
   FROM counterflow.counter AS c FINAL
-  WHERE section = 'SYSTEM_STATUS' AND ts >= {from:DateTime64(3)} AND ts < {to:DateTime64(3)}
+  WHERE section = 'SYSTEM_STATUS' AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
     AND counter IN ('TOTAL_JOBS_IN_SYSTEM', 'MAXIMUM_JOBS_IN_SYSTEM', 'ACTIVE_JOBS_IN_SYSTEM')
     AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
   GROUP BY system, ts
