@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import httpx
 import structlog
-from confluent_kafka import KafkaException
+from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient
 
 from counterflow.base.clickhouse import ClickHouseError
@@ -42,6 +42,9 @@ _LONGEST_WAIT_S = 10.0
 _STILL_S = 30.0
 _ENDS_S = 5.0  # between two requests for the ends of partitions
 _REFRESH_S = 60.0  # for which the end of the lander may wait
+
+_WITHOUT_LEADER = (KafkaError.NOT_LEADER_FOR_PARTITION, KafkaError.LEADER_NOT_AVAILABLE)
+"""Refusals of a partition that was created, or whose broker changed, a moment ago."""
 
 log = structlog.get_logger()
 
@@ -287,12 +290,17 @@ class Lander:
             self._refresh(seconds=_REFRESH_S)
 
     def _ends_now(self) -> dict[Key, int]:
-        try:
-            every = progress.partitions(self._admin, self._tables)
-            return progress.ends(self._admin, every, committed=False)
-        except KafkaException as error:
-            self._admin.poll(0)  # delivers the cause
-            raise self._broker.failure(error.args[0]) from error
+        give_up = time.monotonic() + progress.PROBLEM_S
+        while True:
+            try:
+                every = progress.partitions(self._admin, self._tables)
+                return progress.ends(self._admin, every, committed=False)
+            except KafkaException as error:
+                if error.args[0].code() in _WITHOUT_LEADER and time.monotonic() < give_up:
+                    time.sleep(0.5)
+                    continue
+                self._admin.poll(0)  # delivers the cause
+                raise self._broker.failure(error.args[0]) from error
 
     def _caught_up(self, ends: Mapping[Key, int]) -> bool:
         """Return whether the landers have committed everything up to these ends, but that of stopped topics."""

@@ -5,15 +5,17 @@ from __future__ import annotations
 import random
 import threading
 from collections.abc import Sequence
+from typing import Any
 from unittest.mock import patch
 
-from confluent_kafka import Producer
+from confluent_kafka import KafkaError, KafkaException, Producer
 
 from counterflow.base.kafka import Kafka
 from counterflow.pipelines.landing import lander as landing
-from counterflow.pipelines.landing.batch import Limits
+from counterflow.pipelines.landing import progress
+from counterflow.pipelines.landing.batch import Key, Limits
 from counterflow.pipelines.landing.lander import Lander
-from counterflow.pipelines.landing.progress import END_S, PROBLEM_S, Stillness
+from counterflow.pipelines.landing.progress import END_S, PROBLEM_S, Stillness, ends
 from counterflow.pipelines.landing.writer import Writer
 from counterflow.schemas.definition import datasets
 from tests.property.test_landing import Server, a_frame
@@ -45,7 +47,14 @@ def test_every_row_lands_or_is_a_dead_letter_through_failures_with_memory_full()
     server = OneAtATime(chance, 0.1)
     server.left = 8
     tables = {TOPIC: "disk"}
-    with patch.object(landing, "_HELD", 2_000):
+    refusals = [KafkaException(KafkaError(KafkaError.NOT_LEADER_FOR_PARTITION))]  # of topics that were just created
+
+    def ends_of_new_topics(*arguments: Any, **options: Any) -> dict[Key, int]:
+        if refusals:
+            raise refusals.pop()
+        return ends(*arguments, **options)
+
+    with patch.object(landing, "_HELD", 2_000), patch.object(progress, "ends", ends_of_new_topics):
         lander = Lander(Kafka(bootstrap=address), "one", Writer(server, tables), tables, Limits(7, pause_s=0.01), 1.0)  # type: ignore[arg-type]
         lander.run(threading.Event(), until_caught_up=True)
 
