@@ -27,9 +27,9 @@ class Threshold(NamedTuple):
         ------
         ValueError : the figure has no such level.
         """
-        value = {"watch": self.watch, "limit": self.limit}[level]
+        value = {"watch": self.watch, "limit": self.limit}.get(level)
         if value is None:
-            raise ValueError(f"it has no `{level}`")
+            raise ValueError(f"it has no `{level}`; the levels are `watch` and `limit`")
         return value
 
 
@@ -52,6 +52,9 @@ def with_thresholds(text: str) -> str:
         figure, level, divisor = found.groups()
         if figure not in thresholds():
             raise ValueError(f"<{figure}.{level}>: thresholds.yaml has no such figure")
-        return f"{thresholds()[figure].at(level) / int(divisor or 1):.12g}"
+        try:
+            return f"{thresholds()[figure].at(level) / int(divisor or 1):.12g}"
+        except ValueError as error:
+            raise ValueError(f"<{figure}.{level}>: {error}") from None
 
-    return re.sub(r"<(\w+)\.(watch|limit)(?:/(\d+))?>", number, text)
+    return re.sub(r"<(\w+)\.(\w+)(?:/(\d+))?>", number, text)

@@ -76,6 +76,7 @@ COLLECTORS = Path(__file__).parents[2] / "collectors"
 FOLDERS = sorted([*COLLECTORS.glob("formats/*/cases"), COLLECTORS / "advice/cases"])
 ADVICE = "advice"
 INPUT = "input"
+GIVEN = ("zone", "system", "date_order", "at", "complete", "columns")
 CRLF, UNENDED, ESCAPED, BESIDE = "CRLF", "no newline at the end", "escaped", "beside"
 PAIRS = {"counter": ("counter", "value"), "config": ("name", "value"), "manifest": ("counted", "row_count")}
 """The columns of a dataset that stand as `name=value`."""
@@ -170,7 +171,7 @@ def read(file: Path) -> list[Case]:
 
     Raises
     ------
-    ValueError : a case has no line `----`, or a mark is unknown.
+    ValueError : a case has no line `----`, or what is given or a mark is unknown.
     """
     head, *parts = re.split(r"^== (\S+)$", file.read_bytes().decode(), flags=re.MULTILINE)
     shared = {"zone": "UTC"} | (yaml.safe_load(head) or {})
@@ -184,6 +185,8 @@ def read(file: Path) -> list[Case]:
         if not files:
             own, files = "", [INPUT, None, lines]
         given = {key: value for key, value in (shared | (yaml.safe_load(own) or {})).items() if value is not None}
+        if unknown := given.keys() - GIVEN:
+            raise ValueError(f"{file}: {name}: expected {', '.join(GIVEN)}, not {', '.join(sorted(unknown))}")
         contents = {
             called: _content(file.with_name(f"{name}.{called}"), marks or "", content)
             for called, marks, content in zip(files[::3], files[1::3], files[2::3], strict=True)

@@ -13,9 +13,10 @@ from tests.golden.cases import cases, shown, write
 
 
 def main(*begin: str) -> None:
-    for case in cases():
-        if not case.name.startswith(begin or ""):
-            continue
+    chosen = [case for case in cases() if case.name.startswith(begin or "")]
+    if not chosen:
+        raise SystemExit(f"error: no case begins with {' or '.join(begin)}; their names are <format>/<case>")
+    for case in chosen:
         rows = case.found()
         if (lines := shown(rows, case.input)) != case.expected:
             write(case, lines)
