@@ -22,7 +22,7 @@ from counterflow.dashboards.largest import largest
 from counterflow.dashboards.looks import ColourName, State, UnitName, looks
 from counterflow.dashboards.query import with_sql
 from counterflow.dashboards.runs import overlaid
-from counterflow.schemas.thresholds import with_thresholds
+from counterflow.schemas.thresholds import threshold, with_thresholds
 
 FOLDER = Path(__file__).parent
 
@@ -65,7 +65,7 @@ class Series(Strict):
     def _of_thresholds(cls, written: object) -> object:
         if not isinstance(written, str):
             return written
-        return {colour: float(with_thresholds(f"<{written}.{level}>")) for level, colour in _GRAVITY.items()}
+        return {colour: threshold(written, level) for level, colour in _GRAVITY.items()}
 
     @property
     def unstacked(self) -> bool:
@@ -150,7 +150,7 @@ class Drawing(Strict):
         written = {**units.get(str(written.get("shape")), {}), **written}
         if isinstance(named := written.get("thresholds"), dict):
             written["thresholds"] = [
-                {"at": float(with_thresholds(f"<{figure}.{level}>")), "text": text, "colour": _GRAVITY[level]}
+                {"at": threshold(figure, level), "text": text, "colour": _GRAVITY[level]}
                 for figure, levels in _NAMED.validate_python(named).items()
                 for level, text in levels.items()
             ]

@@ -40,21 +40,28 @@ def thresholds() -> dict[str, Threshold]:
     return {name: Threshold(**fields) for name, fields in written.items()}
 
 
-def with_thresholds(text: str) -> str:
-    """Return a definition with a number for each `<figure.level>`, or `<figure.level/1000>` in another unit.
+def threshold(figure: str, level: str) -> float:
+    """Return the threshold of a figure at a level, `watch` or `limit`.
 
     Raises
     ------
     ValueError : names the figure or level that `thresholds.yaml` does not have.
     """
+    if figure not in thresholds():
+        raise ValueError(f"<{figure}.{level}>: thresholds.yaml has no such figure")
+    try:
+        return thresholds()[figure].at(level)
+    except ValueError as error:
+        raise ValueError(f"<{figure}.{level}>: {error}") from None
+
+
+def with_thresholds(text: str) -> str:
+    """Return a definition with a number for each `<figure.level>`, or `<figure.level/1000>` in another unit.
+
+    Raises as `threshold`.
+    """
 
     def number(found: re.Match[str]) -> str:
-        figure, level, divisor = found.groups()
-        if figure not in thresholds():
-            raise ValueError(f"<{figure}.{level}>: thresholds.yaml has no such figure")
-        try:
-            return f"{thresholds()[figure].at(level) / int(divisor or 1):.12g}"
-        except ValueError as error:
-            raise ValueError(f"<{figure}.{level}>: {error}") from None
+        return f"{threshold(found[1], found[2]) / int(found[3] or 1):.12g}"
 
     return re.sub(r"<(\w+)\.(\w+)(?:/(\d+))?>", number, text)
