@@ -80,6 +80,13 @@ def amounts(source: str, dataset: str, figures: Mapping[str, float], seconds: fl
     return found
 
 
+@cache
+def counters(source: str, dataset: str) -> frozenset[str]:
+    """Return the names of the counters in `fills`."""
+    return frozenset(fill.counter for fill in fills(source, dataset))
+
+
+@cache
 def _stated(path: Path) -> dict[str, dict[str, str]]:
     try:
         return _FILE.validate_python(load_yaml(path.read_text(encoding="utf-8")))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain
 from typing import Any
 
@@ -13,7 +13,7 @@ from counterflow.collectors.records import Fields, Reason
 from counterflow.collectors.text.device_names import devices
 from counterflow.collectors.text.refused import RefusedFigures
 from counterflow.collectors.text.trees import mapping, number
-from counterflow.schemas.mapping import amounts, fills
+from counterflow.schemas.mapping import amounts, counters
 
 _COUNT = re.compile(r"-?[0-9]+")
 _AGAIN = re.compile(r"#\d+$")
@@ -29,20 +29,20 @@ def measured(
     refused: RefusedFigures,
 ) -> Iterator[tuple[str, Fields | None]]:
     """Yield dataset and columns of every row; None as columns registers a dataset whose section may be empty."""
-    used: dict[str, set[str]] = {}
+    used: dict[str, Set[str]] = {}
     if "cpu_total" in tree or "cpus" in tree:
         used["cpu_total"] = used["cpus"] = {name for names in key.CPU.values() if len(names) == 1 for name in names}
         yield from _engines(tree, refused)
     if "disks" in tree:
-        used["disks"] = _names("disk") | {"rmsec", "wmsec"}
+        used["disks"] = counters("njmon", "disk") | {"rmsec", "wmsec"}
         yield "disk", None
         yield from _disks(mapping(tree["disks"]), _system_of(tree), seconds, refused)
     if "networks" in tree:
-        used["networks"] = _names("link")
+        used["networks"] = counters("njmon", "link")
         yield "link", None
         yield from _links(mapping(tree["networks"]), seconds, refused)
     if "proc_meminfo" in tree or "proc_vmstat" in tree:
-        used["proc_meminfo"] = _names("pool")
+        used["proc_meminfo"] = counters("njmon", "pool")
         yield "pool", _pool(tree, preceding, refused)
     if "processes" in tree:
         yield "job", None
@@ -127,7 +127,7 @@ def _links(links: Mapping[str, Any], seconds: float | None, refused: RefusedFigu
 
 
 def _pool(tree: Tree, preceding: Mapping[str, float], refused: RefusedFigures) -> Fields:
-    meminfo, used = mapping(tree.get("proc_meminfo")), _names("pool")
+    meminfo, used = mapping(tree.get("proc_meminfo")), counters("njmon", "pool")
     figures = _figures({k: v for k, v in meminfo.items() if k in used}, ("proc_meminfo",), refused)
     fields: Fields = {"pool": "memory", **amounts("njmon", "pool", figures, None)}
     vmstat = mapping(tree.get("proc_vmstat"))
@@ -145,7 +145,7 @@ def _pool(tree: Tree, preceding: Mapping[str, float], refused: RefusedFigures) -
 
 def _jobs(processes: Mapping[str, Any], seconds: float | None, refused: RefusedFigures) -> Iterator[tuple[str, Fields]]:
     seen: set[str] = set()
-    used = _names("job")
+    used = counters("njmon", "job")
     for name, content in processes.items():
         pid = number(mapping(content).get("pid"))
         if pid is None or f"{pid:.0f}" in seen:
@@ -169,11 +169,6 @@ def _jobs(processes: Mapping[str, Any], seconds: float | None, refused: RefusedF
 def _figures(content: Any, path: tuple[str, ...], refused: RefusedFigures) -> dict[str, float]:
     numbers = {name: _checked(value, (*path, name), refused) for name, value in mapping(content).items()}
     return {name: value for name, value in numbers.items() if value is not None}
-
-
-def _names(dataset: str) -> set[str]:
-    """Return the keys whose figures fill columns of a dataset."""
-    return {fill.counter for fill in fills("njmon", dataset)}
 
 
 def _checked(value: object, path: Iterable[str], refused: RefusedFigures, *, signed: bool = False) -> float | None:

@@ -23,7 +23,7 @@ from counterflow.collectors.text.settings import changes
 from counterflow.collectors.text.spans import Samples, Spans
 from counterflow.collectors.text.stamps import iso, stated
 from counterflow.collectors.text.trees import mapping, mappings, number
-from counterflow.schemas.mapping import amounts, fills
+from counterflow.schemas.mapping import amounts, counters
 
 SOURCE = "sysstat"
 
@@ -46,13 +46,12 @@ _OF_ANOTHER_COMMAND = re.compile(rb'\{\s*"sysstat"\s*:(?![^\0]*"file-date")(?:(?
 """iostat, mpstat and pidstat write `date` where sadf writes `file-date`."""
 _IN_ANOTHER_UNIT = ("rkB", "wkB", "dkB", "avgrq-sz", "avgqu-sz")
 """Figures of a disk that repeat another one in a different unit."""
-_LINK = {fill.counter for fill in fills(SOURCE, "link")}
-_POOL = {fill.counter for fill in fills(SOURCE, "pool")}
+_LINK, _POOL = counters(SOURCE, "link"), counters(SOURCE, "pool")
 _IN_COLUMNS = {
     "memory": {*_POOL, "swpused"},
     "paging": {*_POOL, "pgscank", "pgscand"},
     "swap-pages": _POOL,
-    "disk": {*(fill.counter for fill in fills(SOURCE, "disk")), *_IN_ANOTHER_UNIT},
+    "disk": {*counters(SOURCE, "disk"), *_IN_ANOTHER_UNIT},
     "net-dev": _LINK,
     "net-edev": _LINK,
 }
