@@ -140,7 +140,7 @@ PTFS = "IBM i 7.5 has it; PTFs SI75389 (7.4), SI75911 (7.3) and SI75912 (7.2) br
 @pytest.mark.parametrize(
     ("columns", "named", "reads", "noted"),
     [
-        (("READS_FOR_UPDATE",), None, 4, None),
+        (("Logical reads for update",), None, 4, None),
         (("JBNEW",), "JBOTHER", None, "there is no column JBOTHER, which the configuration names: "),
         (
             ("READ UPDATE", "SQL READ UPDATE"),
