@@ -16,6 +16,7 @@ from counterflow.collectors.records import Context, Fields, Item, Position, Reas
 from counterflow.collectors.text import xml_trees
 from counterflow.collectors.text.documents import Documents, read_items
 from counterflow.collectors.text.lines import BOM
+from counterflow.collectors.text.numbers import number_of
 from counterflow.collectors.text.settings import changes
 from counterflow.collectors.text.stamps import iso, stated
 from counterflow.collectors.text.trees import mapping, mappings
@@ -164,7 +165,8 @@ class _Document:
         if speed is not None and (bits := _SPEED.fullmatch(speed)):
             fields["line_bits_s"] = int(bits[1]) * _BITS[bits[2]]
         elif speed not in (None, "Unknown", "Auto"):
-            yield self._part(f"{location} {SPEED}: expected a rate such as E10Gbps, found `{speed:.40}`")
+            detail = f"{location} {SPEED}: expected a rate such as E10Gbps, found `{speed:.40}`"
+            yield Reject(Reason.OUT_OF_RANGE, detail, "part", ts=self._ts)
         yield from self._port(system, fields, _text(port, LINK_STATUS), port)
 
     def _logical(self, port: Object, entry: Object) -> Iterator[Item]:
@@ -186,13 +188,10 @@ class _Document:
             fields["physical_port"] = _SUFFIX.sub("", location)
         if (capacity := _text(port, CAPACITY)) is not None:
             try:
-                share = float(capacity.removesuffix("%"))
-            except ValueError:
-                share = -1.0
-            if 0 <= share <= 100:
-                fields["capacity_pct"] = share
-            else:
-                yield self._part(f"{fields['link']} {CAPACITY}: expected 0 to 100 percent, found `{capacity:.40}`")
+                if (share := number_of(capacity.removesuffix("%"))) is not None:
+                    fields["capacity_pct"] = share
+            except Unusable as error:
+                yield Reject(error.reason, f"{fields['link']} {CAPACITY}: {error}", "part", ts=self._ts)
         yield from self._port(system, fields, _text(port, FUNCTIONAL), port)
 
     def _port(self, system: str, fields: Fields, state: str | None, port: Object) -> Iterator[Item]:
@@ -213,9 +212,6 @@ class _Document:
 
     def _nameless(self, detail: str) -> Reject:
         return Reject(Reason.BAD_HEADER, detail, "none", ts=self._ts)
-
-    def _part(self, detail: str) -> Reject:
-        return Reject(Reason.OUT_OF_RANGE, detail, "part", ts=self._ts)
 
 
 def _owner(link: Object) -> re.Match[str] | None:

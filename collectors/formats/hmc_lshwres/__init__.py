@@ -6,21 +6,20 @@ the managed system.
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import asdict, dataclass, field
 from typing import BinaryIO
 
-from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject
+from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject, Unusable
 from counterflow.collectors.text.attributes import Attributes, are_names, attributes, cells, those_set
 from counterflow.collectors.text.codepages import text
 from counterflow.collectors.text.keys import Times, is_new
 from counterflow.collectors.text.lines import Line, read_items
+from counterflow.collectors.text.numbers import number_of
 from counterflow.collectors.text.settings import changes
 from counterflow.collectors.text.stamps import iso, stated
-from counterflow.collectors.text.trees import number
 
 # The attributes that fill columns: where several names are given, the first that the listing has counts. Names marked
 # *used* were read on an HMC V10R3 by public code (hmcpctl) or by Linux' own SR-IOV tests (op-test, avocado); the others
@@ -161,17 +160,11 @@ def _port(found: Attributes, system: str, ts: str, state: LshwresState) -> Itera
     if (functional := _first(found, STATE)) is not None:
         fields["state"] = functional
     for column, places, factor in (("capacity_pct", CAPACITY_PCT, 1), ("line_bits_s", LINE_MBITS_S, 1e6)):
-        written = _first(found, places)
-        if written is None:
-            continue
-        value = _number(written)
-        if value is None:
-            yield Reject(Reason.NOT_A_NUMBER, f"{column}: expected a number, found `{written:.40}`", "part", ts=ts)
-        else:
-            fields[column] = value * factor
-    if not 0 <= fields.get("capacity_pct", 0) <= 100:
-        detail = f"expected a capacity from 0 to 100 percent, found {fields.pop('capacity_pct')}"
-        yield Reject(Reason.OUT_OF_RANGE, detail, "part", ts=ts)
+        try:
+            if (value := number_of((_first(found, places) or "").removesuffix("%"))) is not None:
+                fields[column] = value * factor
+        except Unusable as error:
+            yield Reject(error.reason, f"{column}: {error}", "part", ts=ts)
     state.rows[system] = state.rows.get(system, 0) + 1
     yield Record("link", {**envelope, **fields})
     yield from _config(found, envelope, kind, link, state)
@@ -195,21 +188,13 @@ def _attributes(row: Sequence[str], header: Sequence[str] | None) -> Attributes 
     return those_set(found)
 
 
-def _is_port(found: Sequence[str] | set[str] | Mapping[str, str]) -> bool:
+def _is_port(found: Collection[str]) -> bool:
     return ADAPTER in found and (LOGICAL_PORT in found or PHYSICAL_LOCATION in found)
 
 
-def _is_partition(found: Sequence[str] | set[str] | Mapping[str, str]) -> bool:
+def _is_partition(found: Collection[str]) -> bool:
     is_one = PARTITION_ID in found and any(name in found for name in SYSTEM)
     return is_one and not any(name in found for name in OTHERS)
-
-
-def _number(written: str) -> float | None:
-    try:
-        found = float(written.removesuffix("%"))
-    except ValueError:
-        return None
-    return number(found) if math.isfinite(found) else None
 
 
 def _first(found: Mapping[str, str], places: Sequence[str]) -> str | None:

@@ -159,9 +159,7 @@ class _Row:
                 reason = error.reason if isinstance(error, Unusable) else Reason.STAMP_INVALID
                 yield Reject(reason, f"{column.upper()}: {error}", "part")
                 continue
-            if number is not None and number < 0:
-                yield Reject(Reason.OUT_OF_RANGE, f"{column.upper()}: {number:g} is below 0: not known", "part")
-            elif number is not None:
+            if number is not None:
                 fields[name] = number
         applied = fields.get("transactions_applied", fields.get("rows_applied"))
         for name in _LATENCIES if applied == 0 else ():
