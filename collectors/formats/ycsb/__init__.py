@@ -95,7 +95,7 @@ class _Reading:
         if block is None:
             return False
         if block.status is not None:
-            if not lines.continues(written):
+            if not lines.KIND.match(written.lstrip()):  # measurements of two types have lines of their own
                 return False
             block.status.measured.extend(lines.measured(written))
             block.raw.append(line.raw)
@@ -145,7 +145,7 @@ class _Reading:
             return
         if status is not None:
             self._block = _Block(line, status, raw=[line.raw])
-        elif lines.is_summed(written):
+        elif lines.SUMMARY.fullmatch(written):
             self._block = _Block(line)
             self._add(self._block, line, written)
         elif (settings := lines.command(written)) is not None:
@@ -171,9 +171,9 @@ class _Reading:
 
     def _other(self, line: Line, written: str) -> Iterator[Reject]:
         """Yield the reject of a line that is no figure: the messages of the database binding."""
-        if not written or lines.is_own(written):
+        if not written or lines.OWN.match(written):
             return
-        if lines.is_raw_data(written):
+        if lines.RAW_DATA.fullmatch(written):
             self._run.raw_data += 1
             if self._run.raw_data == 1:
                 yield Reject(Reason.RECORDER_MESSAGE, "points of measurementtype=raw are not read", "part")

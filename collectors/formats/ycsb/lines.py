@@ -17,19 +17,19 @@ _STATUS = re.compile(
     r"(?P<label>.*?)(?:(?P<time>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d:\d{3}) )?(?P<elapsed>-?\d{1,9}) sec: (?P<done>\d{1,15}) "
     r"operations;\s?(?:(?P<rate>\S+) current ops/sec;\s?)?(?:est completion in [^\[]*)?(?P<kinds>.*)"
 )
-_KIND = re.compile(
+KIND = re.compile(
     r"\[(?P<name>[^\[\]:=]+): (?P<figures>Count=[^\[\]]*)\]"  # hdrhistogram
     r"|\[(?P<of>[^\[\]:=]+) AverageLatency\(us\)=(?P<mean>[^\[\]]+)\]"  # histogram, timeseries
     r"|(?P<raw>[A-Za-z][\w-]*) count: (?P<count>\d+), average latency\(us\): (?P<raw_mean>\S+)"  # raw
 )
-_SUMMARY = re.compile(r"\[(?P<name>[^\[\]]+)\], (?P<measurement>[^\[\]]+), (?P<value>\S+)\s*")
+SUMMARY = re.compile(r"\[(?P<name>[^\[\]]+)\], (?P<measurement>[^\[\]]+), (?P<value>\S+)\s*")
 _NUMBER = re.compile(r"-?\d+(?:[.,]\d+)?(?:[eE][-+]?\d+)?")
 _PAIR = methodcaller("partition", "=")
 _NONE = frozenset(("NaN", "Infinity", "-Infinity", "∞", "\ufffd", "?", "-∞"))
-_RAW_DATA = re.compile(
+RAW_DATA = re.compile(  # of measurementtype=raw: one point per line
     r"[A-Za-z][\w-]* latency raw data: op, timestamp\(ms\), latency\(us\)|[A-Za-z][\w-]*,\d{13},-?\d+"
 )
-_OWN = re.compile(
+OWN = re.compile(  # lines of YCSB itself that hold no figure
     r"Loading workload\.\.\.|Starting test\.|DBWrapper: report latency| ?\(might take a few minutes"
     r"|Unable to retrieve client version|Warning: the threadcount is bigger|.*\b(?:site|com\.yahoo)\.ycsb\.Client\b"
 )
@@ -102,7 +102,7 @@ def status(line: str) -> Status | None:
 
 def measured(text: str) -> Iterator[Measured]:
     """Yield what is measured under each name in the rest of a status line, or in a line that continues one."""
-    for found in _KIND.finditer(text):
+    for found in KIND.finditer(text):
         if found["name"]:
             written = {name: value for name, _, value in map(_PAIR, found["figures"].split(", "))}
             figures = {name: number(value) for name, value in written.items()}
@@ -115,11 +115,6 @@ def measured(text: str) -> Iterator[Measured]:
             yield Measured(found["raw"], {"Count": number(found["count"]), "Avg": number(found["raw_mean"])})
 
 
-def continues(line: str) -> bool:
-    """Return whether a line continues a status line: measurements of two types are printed on lines of their own."""
-    return _KIND.match(line.lstrip()) is not None
-
-
 def summed(line: str) -> Summed | None:
     """Return the content of a line of the summary, None for another line.
 
@@ -127,18 +122,13 @@ def summed(line: str) -> Summed | None:
     ------
     ValueError : its value is no number.
     """
-    found = _SUMMARY.fullmatch(line)
+    found = SUMMARY.fullmatch(line)
     if found is None:
         return None
     value = number(found["value"])
     if value is None and found["value"] not in _NONE:
         raise ValueError(f"{found['name']}, {found['measurement']}: expected a number, found {found['value'][:40]!r}")
     return Summed(found["name"], found["measurement"], value)
-
-
-def is_summed(line: str) -> bool:
-    """Return whether a line is one of the summary, whatever its value."""
-    return _SUMMARY.fullmatch(line) is not None
 
 
 def number(text: str) -> float | None:
@@ -157,16 +147,6 @@ def kind(name: str) -> Kind:
         return Kind(name, "other")
     failed = _FAILED.fullmatch(name)
     return Kind(failed["operation"], "failed") if failed else Kind(name, "done")
-
-
-def is_raw_data(line: str) -> bool:
-    """Return whether a line is one of measurementtype=raw: one point per line."""
-    return _RAW_DATA.fullmatch(line) is not None
-
-
-def is_own(line: str) -> bool:
-    """Return whether a line is YCSB's and holds no figure."""
-    return _OWN.match(line) is not None
 
 
 def command(line: str) -> dict[str, str] | None:
