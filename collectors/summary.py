@@ -1,21 +1,22 @@
 """One screen of figures for each system in a recording.
 
 Averages are weighted by time, sum(value x interval) / sum(interval), over the snapshots that have the value; those of
-processors omit the first snapshot where `first_snapshot.left_out` returns it. Totals count leaf disks only. The
+processors omit the first snapshot where `left_out` returns it. Totals count leaf disks only. The
 formulas are those of docs/kpis/processors.md.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
-from counterflow.collectors.first_snapshot import left_out
 from counterflow.collectors.records import Item, Record, Reject, Table
 
 TOP_COMMANDS = 10
+
+Instant = TypeVar("Instant", str, float)
 
 
 @dataclass(slots=True)
@@ -271,3 +272,13 @@ def _round(value: float | None) -> float | None:
 
 def _mb(kb: float | None) -> float | None:
     return None if kb is None else round(kb / 1024, 3)
+
+
+def left_out(snapshots: Iterable[Instant], with_processes: Collection[Instant]) -> Instant | None:
+    """Return the first snapshot of a recording if it has no processes while others have, else None.
+
+    nmon has nothing to compare the first processes with, so its first snapshot shows the system while the recorder
+    starts. Without it, the means of processors cover the same time as those of the processes on them.
+    """
+    first = min(snapshots, default=None)
+    return first if first is not None and with_processes and first not in with_processes else None

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from counterflow.analysis.studies import formulas
 from counterflow.analysis.studies.formulas import Number, per, share_pct, total
 from counterflow.analysis.studies.runs import Row, Run, RunError
-from counterflow.collectors.first_snapshot import left_out
+from counterflow.collectors.summary import left_out
 
 SLACK_S = 1.0
 """Clocks of recorders may differ by a second."""
