@@ -16,8 +16,6 @@ from counterflow.collectors.advice.marks import (
     LOG_STATISTICS,
     NAMED,
     NOTHING,
-    OLD_SAR,
-    OLD_SAR_HEADER,
     ROWS,
     SMF,
     TEXTS,
@@ -57,8 +55,6 @@ def advice(head: bytes) -> str:
         text = from_ebcdic(head, ebcdic_codec(head))
         way_out = "copy it as text, or convert it: iconv -f IBM-037 -t UTF-8"
         return f"EBCDIC text that was copied as it is ({_known(text) or 'of no format'}): {way_out}"
-    if b"\0" in head and b"Linux\0" in head[:OLD_SAR_HEADER]:
-        return OLD_SAR
     if b"\0" in head or sum(byte < 32 and byte not in b"\t\n\f\r\x1a\x1b" for byte in head) > len(head) / 20:
         return f"binary data that begins with {head[:8].hex(' ')}: {ANYTHING_ELSE}"
     text = decode(head.removeprefix(BOM))

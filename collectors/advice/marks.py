@@ -23,9 +23,6 @@ _YCSB = "run YCSB with -s, or write the work done as a table: time_utc,workload,
 _PARTITIONS = "SR-IOV ports and partitions are read: `lshwres -r sriov --rsubtype logport`, `lssyscfg -r lpar`"
 
 
-_NOT_THIS_SYSTEM = "nothing of that system is read: of Unix, AIX and Linux are, recorded by nmon, njmon or sar"
-
-
 class Binary(NamedTuple):
     """What a file that begins with `magic` looks like, and what would help."""
 
@@ -49,12 +46,10 @@ def _text(mark: str, looks: str, way_out: str) -> Text:
 BINARIES = (
     Binary(b"\x89PNG\r\n\x1a\n", "a PNG", _PICTURE),
     Binary(b"\xff\xd8\xff", "a JPEG", _PICTURE),
-    Binary(b"GIF8", "a GIF", _PICTURE),
     Binary(b"%PDF-", "a PDF", "a printed report is not read: get the file or the export it was made from"),
     Binary(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old workbook or document of Office", "save the sheet as CSV"),
     Binary(b"PAR1", "a Parquet file", "export as CSV, with the names of the columns"),
     Binary(b"SQLite format 3\x00", "an SQLite database", "export the table as CSV, with the names of the columns"),
-    Binary(b"\x7fELF", "a program", "run it, and keep what it writes"),
     Binary(b"7z\xbc\xaf\x27\x1c", "a 7z archive", _UNPACK),
     Binary(b"Rar!\x1a\x07", "a RAR archive", _UNPACK),
     Binary(b"\x1f\x9d", "a file of compress", "unpack it: uncompress"),
@@ -65,10 +60,6 @@ BINARIES = (
         f"`{WRITTEN_BY}` there, or here with sysstat 11.7.1 or newer",
     ),
 )
-OLD_SAR = "a data file of sar before sysstat 8.1, which no sadf that writes JSON reads: " + _RECORD
-"""It begins with the time, and names the system Linux within `OLD_SAR_HEADER` bytes."""
-OLD_SAR_HEADER = 256
-
 SMF = (
     (range(70, 80), "query RMF's Distributed Data Server (docs/collectors/rmf-dds.md)"),
     (range(100, 103), _LOG),
@@ -135,17 +126,6 @@ TEXTS = (
         _SADF_OR_NMON,
     ),
     _text(r"\A\s*AIX \S+ \d \d [0-9A-F]{12}", "a text of AIX's sar", _RECORD),
-    _text(
-        r"\A\s*(?:SunOS \S+ 5\.\d|HP-UX \S+ [A-Z]\.\d|Darwin \S+ \d+\.\d)"
-        r"|\bextended device statistics\b|^CPU minf mjf xcal\b",
-        "a text of sar, iostat or mpstat of Solaris, HP-UX or macOS",
-        _NOT_THIS_SYSTEM,
-    ),
-    _text(
-        r"^\d\d:\d\d:\d\d\s+(?:%usr|device|bread/s|pgout/s|runq-sz|scall/s|swpin/s)\b",
-        "a text of sar of Solaris, HP-UX or macOS, or of AIX without its first line",
-        _NOT_THIS_SYSTEM,
-    ),
     _text(r"\A\s*procs -+memory|\bkthr\b +memory", "output of vmstat", _RECORD),
     _text(r"^Disks: +% tm_act|^Device:? +(?:tps|r/s|rrqm/s)|^avg-cpu: |^tty: +tin", "output of iostat", _RECORD),
     _text(r"\ANode Name +:|%entc +lbusy|^System configuration: type=", "output of lparstat", _RECORD),
@@ -159,17 +139,11 @@ TEXTS = (
         "write it as nmon does: `topasout -a FILE`",
     ),
     _text(r"\A#<-+CPU-+>|\A#\s*collectl|\A\"Dstat \d|^-+total-cpu-usage-+", "output of collectl or dstat", _RECORD),
-    _text(r"\AIDENTIFIER TIMESTAMP +T C ", "a list of errpt", f"it holds events and no counters: {_RECORD}"),
     # workloads
-    _text(
-        r"(?i:^\[(?:current|summary)\] \w+ *- takes\(s\): )",
-        "output of go-tpc, which has no time",
-        "write the work done as a table: time_utc,workload,run_id,unit_of_work,done",
-    ),
     _text(
         r"(?i:\btakes\(s\))|^\*+ properties \*+$|^Run finished, takes \d|\Aoperation,timestamp_us,latency_us$"
         r"|^(?:Avg|Min|Max)  Lan\(us\): ",
-        "output of go-ycsb, which has no time",
+        "output of go-ycsb or go-tpc, which has no time",
         _YCSB,
     ),
     _text(
@@ -178,7 +152,6 @@ TEXTS = (
         "output of YCSB-cpp, whose latencies cover the run up to each line",
         _YCSB,
     ),
-    _text(r"^# (?:Loading records|Transaction throughput \(KTPS\))", "output of YCSB-C, which has no time", _YCSB),
     _text(
         r'"metric"\s*:\s*"[^"]*"\s*,\s*"measurement"\s*:',
         "an export of YCSB as JSON, which has no time",
@@ -255,11 +228,6 @@ TEXTS = (
         r"\bAMQ\d{4}[IWES]?:|\bCSQ\w\d{3}[IWE]\b",
         "what MQ displays",
         f"the depth of queues is in the monitor tables: {_MONITOR_TABLES}",
-    ),
-    _text(
-        r"^Database Member \d+ -- ",
-        "output of db2pd",
-        f"for replication, the monitor tables are read: {_MONITOR_TABLES}",
     ),
     _text(
         r"\bDSN\w\d{3}[A-Z]\b",
