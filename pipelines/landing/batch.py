@@ -5,9 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Container, Iterator, Sequence
 from itertools import accumulate
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import msgspec
 import orjson
 from confluent_kafka import Message
 
@@ -38,6 +37,9 @@ class Refusal(NamedTuple):
         message = self.message
         rows = f".{message.begin + 1}-{message.end}" if isinstance(message, Piece) else ""
         return f"{message.topic()}:{message.partition()}:{message.offset()}{rows}"
+
+
+_PIECE = 1_000_000  # bytes
 
 
 def body(messages: Sequence[Message]) -> list[bytes]:
@@ -79,7 +81,7 @@ class Sifted(NamedTuple):
 
 
 Rows = Callable[[bytes], int]
-"""Returns the number of rows of a message; raises one of `UNREADABLE` where it is not valid for its topic."""
+"""Returns the number of rows of a message; raises `Malformed` where it is not valid for its topic."""
 
 
 def sift(messages: Sequence[Message], count: Rows) -> Sifted:
@@ -92,61 +94,34 @@ def sift(messages: Sequence[Message], count: Rows) -> Sifted:
     rows = 0
     refused: list[Refusal] = []
     for message in messages:
-        value = message.value()
         try:
-            found = count(value)  # type: ignore[arg-type]  # a TypeError for None
-        except UNREADABLE as error:
-            refused.append(_refusal(message, error))
-            continue
-        readable.append(message)
-        rows += found
+            rows += count(message.value() or b"")
+            readable.append(message)
+        except Malformed as error:
+            refused.append(Refusal(message, error.reason, str(error), error.rows))
     return Sifted(readable, rows, refused)
 
 
-UNREADABLE = (Malformed, msgspec.DecodeError, orjson.JSONDecodeError, UnicodeDecodeError, RecursionError, TypeError)
-
-
-class _Object(msgspec.Struct):
-    """Any JSON object: undeclared members are checked and skipped, at a third of the cost of loading."""
-
-
-_skip = msgspec.json.Decoder(_Object).decode
-_PIECE = 1_000_000  # bytes
-
-
 def one_row(value: bytes) -> int:
-    _skip(value)
-    if not value.isascii():
-        value.decode()
+    _object(value)
     return 1
 
 
 def rows_of_frame(contract: Contract) -> Rows:
     """Return the function that counts the rows of a frame and checks its shape."""
-
-    def count(value: bytes) -> int:
-        frame = orjson.loads(value)
-        if type(frame) is not dict:
-            raise Malformed("not_an_object", "expected one JSON object")
-        return contract.rows(frame)
-
-    return count
+    return lambda value: contract.rows(_object(value))
 
 
-def _refusal(message: Message, error: Exception) -> Refusal:
-    """Return the refusal of a message that is not valid for its topic."""
-    if isinstance(error, Malformed):
-        return Refusal(message, error.reason, str(error), error.rows)
-    if not len(message):
-        return Refusal(message, "no_value", "expected one JSON object, the message has no value")
+def _object(value: bytes) -> dict[str, Any]:
+    if not value:
+        raise Malformed("no_value", "expected one JSON object, the message has no value")
     try:
-        value = orjson.loads(message.value())  # type: ignore[arg-type]  # None is rejected like any other non-JSON
-    except orjson.JSONDecodeError as why:
-        return Refusal(message, "not_json", f"expected one JSON object: {why}")
-    reason = "not_json" if type(value) is dict else "not_an_object"
-    return Refusal(
-        message, reason, f"expected one JSON object: {error}" if reason == "not_json" else "expected one JSON object"
-    )
+        found = orjson.loads(value)
+    except orjson.JSONDecodeError as error:
+        raise Malformed("not_json", f"expected one JSON object: {error}") from None
+    if type(found) is not dict:
+        raise Malformed("not_an_object", "expected one JSON object")
+    return found
 
 
 class Limits(NamedTuple):
