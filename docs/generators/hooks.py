@@ -7,7 +7,6 @@ alert `alerts/<alert>.md`.
 
 from __future__ import annotations
 
-import json
 import posixpath
 import re
 from collections.abc import Callable, Mapping
@@ -62,7 +61,7 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "exports": matrix.exports,
     "figures": boards.figures,
     "formats": formats.take_what,
-    "faults": lambda: faults.table(faults.faults(), json.loads(faults.RESULTS.read_text(encoding="utf-8"))),
+    "faults": faults.table,
     "jobs": jobs.questions,
     "log_paths": backtests.log_path,
     "metrics": alerts.metrics,

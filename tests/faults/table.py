@@ -1,21 +1,19 @@
-"""The part `faults` of docs/guarantees.md: faults.yaml with the results.json of a run of `make faults`."""
+"""The part `faults` of docs/guarantees.md: faults.yaml with the results.yaml of a run of `make faults`."""
 
 from __future__ import annotations
 
-import json
 import os
 import platform
-import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
-from xml.etree import ElementTree
 
 import yaml
 
 FOLDER = Path(__file__).parent
-RESULTS = FOLDER / "results.json"
+RESULTS = FOLDER / "results.yaml"
+COUNTS = ("lost", "doubled", "results_wrong")
 
 
 class Fault(NamedTuple):
@@ -32,59 +30,38 @@ def faults() -> list[Fault]:
     return [Fault(**entry) for entry in yaml.safe_load((FOLDER / "faults.yaml").read_text())]
 
 
-def read(xml: Path) -> dict[str, Any]:
-    """Return the outcome of each test and the cost of each fault, read from the JUnit file of a run of pytest."""
-    outcomes: dict[str, str] = {}
-    costs: dict[str, list[dict[str, float]]] = {}
-    for case in ElementTree.parse(xml).iterfind(".//testcase[@file]"):  # a test that was interrupted has no file
-        name = f"{case.get('file')}::{case.get('name')}"
-        outcomes[name] = "failed" if case.find("failure") is not None or case.find("error") is not None else "passed"
-        for found in case.iter("property"):
-            if match := re.fullmatch(r"fault (\d+)", found.get("name", "")):
-                costs.setdefault(match[1], []).append(json.loads(found.get("value", "")))
+def results() -> dict[str, Any]:
+    """Return what each fault cost, by its number, in which runs on which machine."""
+    found: dict[str, Any] = yaml.safe_load(RESULTS.read_text())
+    return found
+
+
+def write(found: Sequence[Mapping[str, Any]], *, whole: bool) -> None:
+    """Keep what the tests of a run found of their faults; a run that is not `whole` leaves the other faults."""
+    costs: dict[int, dict[str, float]] = {} if whole else results()["costs"]
+    for number in sorted({one["number"] for one in found}):
+        of = [one for one in found if one["number"] == number]
+        costs[number] = {"seconds": max(one["seconds"] for one in of)} | {n: sum(one[n] for one in of) for n in COUNTS}
     machine = f"{os.cpu_count()} processors, {platform.system()}"
-    return {"run": f"{datetime.now(UTC):%F %T} UTC", "machine": machine, "costs": costs, "tests": outcomes}
+    kept = {"run": f"{datetime.now(UTC):%F %T} UTC", "machine": machine, "costs": costs}
+    RESULTS.write_text(yaml.safe_dump(kept, default_flow_style=None, sort_keys=False))
 
 
-def write(results: Mapping[str, Any], *, whole: bool) -> None:
-    """Keep the results of a run; a run that is not `whole` leaves the other results."""
-    if not whole:
-        before = json.loads(RESULTS.read_text())
-        results = {**results, **{name: {**before[name], **results[name]} for name in ("costs", "tests")}}
-    RESULTS.write_text(_text(results))
-
-
-def _text(results: Mapping[str, Any]) -> str:
-    """Return the results as JSON with a line for each fault and for each test."""
-    parts = [f'"{name}": {json.dumps(results[name])}' for name in ("machine", "run")]
-    for name in ("costs", "tests"):
-        entries = (f"  {json.dumps(key)}: {json.dumps(of)}" for key, of in sorted(results[name].items()))
-        parts.append(f'"{name}": {{\n' + ",\n".join(entries) + "\n}")
-    return "{\n" + ",\n".join(parts) + "\n}\n"
-
-
-def table(entries: Sequence[Fault], results: Mapping[str, Any]) -> str:
-    """Return the table as Markdown. A fault has no figures if one of its tests failed or was not run."""
+def table() -> str:
+    """Return the table as Markdown."""
+    kept = results()
     lines = [
-        f"Of runs up to {results['run']}, {results['machine']}.",
+        f"Of runs up to {kept['run']}, {kept['machine']}.",
         "",
         "| | fault | what happens | back after | lost | doubled | wrong | tests |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    for entry in entries:
-        proved = all(_passed(test, results["tests"]) for test in entry.tests)
-        costs = results["costs"].get(str(entry.number), []) if proved else []
-        back = f"{max(cost['seconds'] for cost in costs):.0f} s" if costs else "-"
-        counts = [str(sum(int(cost[name]) for cost in costs)) if proved else "-" for name in _COUNTS]
-        figures = " | ".join((back, *counts))
-        lines.append(f"| {entry.number} | {entry.fault} | {entry.happens} | {figures} | {_names(entry.tests)} |")
+    for entry in faults():
+        cost = kept["costs"].get(entry.number)
+        figures = [f"{cost['seconds']:.0f} s", *(str(cost[name]) for name in COUNTS)] if cost else ["-"] * 4
+        cells = (str(entry.number), entry.fault, entry.happens, *figures, _names(entry.tests))
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
-
-
-def _passed(test: str, outcomes: Mapping[str, str]) -> bool:
-    """Return whether a test was run and passed, with each of its parameters."""
-    found = {outcome for name, outcome in outcomes.items() if name == test or name.startswith(f"{test}[")}
-    return found == {"passed"}
 
 
 def _names(tests: Sequence[str]) -> str:
@@ -94,6 +71,3 @@ def _names(tests: Sequence[str]) -> str:
         path, _, name = test.partition("::")
         files.setdefault(Path(path).name, []).append(f"`{name}`")
     return "; ".join(f"`{file}`: {', '.join(names)}" for file, names in files.items())
-
-
-_COUNTS = ("lost", "doubled", "results_wrong")

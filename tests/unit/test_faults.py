@@ -5,28 +5,27 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from tests.faults.table import Fault, faults, table
+import pytest
+
+from tests.faults import table
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 def test_the_faults_are_numbered_and_their_tests_exist() -> None:
-    assert [fault.number for fault in faults()] == list(range(1, 26))
-    for test in {test.partition("[")[0] for fault in faults() for test in fault.tests}:
+    assert [fault.number for fault in table.faults()] == list(range(1, 26))
+    for test in {test.partition("[")[0] for fault in table.faults() for test in fault.tests}:
         path, _, name = test.partition("::")
         tree = ast.parse((REPOSITORY / path).read_text())
         assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}, test
 
 
-def test_a_fault_with_a_failed_test_has_no_figures() -> None:
-    one = Fault(1, "harm", "nothing", ("a.py::test_a", "a.py::test_b", "b.py::test_c"))
-    cost = {"lost": 0, "doubled": 0, "results_wrong": 0}
-    costs = {"1": [{"seconds": 3.4, **cost}, {"seconds": 7.6, **cost}]}
-    passed = ("a.py::test_a", "a.py::test_b[1]", "a.py::test_b[2]", "b.py::test_c")
-    run = {"run": "now", "machine": "here", "costs": costs, "tests": dict.fromkeys(passed, "passed")}
-    [row] = table([one], run).splitlines()[4:]
-    assert row == "| 1 | harm | nothing | 8 s | 0 | 0 | 0 | `a.py`: `test_a`, `test_b`; `b.py`: `test_c` |"
-    [row] = table([one], {**run, "tests": {**run["tests"], passed[1]: "failed"}}).splitlines()[4:]
-    assert row.startswith("| 1 | harm | nothing | - | - | - | - |")
-    [row] = table([one], {**run, "costs": {}}).splitlines()[4:]
-    assert row.startswith("| 1 | harm | nothing | - | 0 | 0 | 0 |")
+def test_a_fault_has_the_figures_of_its_last_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The longest time and the sums of its tests; a later run of other faults leaves them."""
+    monkeypatch.setattr(table, "RESULTS", tmp_path / "results.yaml")
+    counts = {"lost": 0, "doubled": 0, "results_wrong": 0}
+    table.write([{"number": 1, "seconds": 3.4, **counts}, {"number": 1, "seconds": 7.6, **counts}], whole=True)
+    table.write([{"number": 21, "seconds": 0.6, **counts, "lost": 5}], whole=False)
+    rows = {line.split(" | ")[0]: line.split(" | ")[3:7] for line in table.table().splitlines()}
+    assert (rows["| 1"], rows["| 21"]) == (["8 s", "0", "0", "0"], ["1 s", "5", "0", "0"])
+    assert rows["| 3"] == ["-"] * 4
