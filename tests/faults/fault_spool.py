@@ -15,8 +15,6 @@ from tests.support.agents import Agent, committed, published
 from tests.support.ibmi_database import System
 from tests.support.waiting import until
 
-EVERY_S = 0.2
-
 
 def test_systems_are_polled_while_the_broker_is_away(
     stack: StackSettings, tmp_path: Path, report: Callable[..., None]
@@ -26,8 +24,7 @@ def test_systems_are_polled_while_the_broker_is_away(
     spool = tmp_path / "spool"
 
     def start() -> Agent:
-        intervals = {"collection_services": 3600, "COLLECTION_SERVICES_INFO": 3600, "NRG_INFO": EVERY_S}
-        return poll(tmp_path, stack, name, system, intervals=intervals, spool={"path": str(spool)})
+        return poll(tmp_path, stack, name, system, spool={"path": str(spool)})
 
     def waiting() -> int:
         with closing(sqlite3.connect(spool / "prod01.sqlite")) as database:

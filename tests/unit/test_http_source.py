@@ -164,17 +164,21 @@ def test_without_a_user_nobody_logs_on(tmp_path: Path) -> None:
 
 
 def test_another_process_continues_after_what_is_committed(dds: Dds, broker: Broker, agent: StartAgent) -> None:
-    with agent() as metrics:
+    stated: dict[str, Any] = {"labels": {"lpar": "12", "role": "primary"}, "run": "base"}
+    with agent(**stated) as metrics:
         until(lambda: shares(broker))
     assert value(metrics, "system_events_total", event="connected") == len(dds.clients) == 1
     assert value(metrics, "answer_duration_seconds_count", table="SYSINFO") == 1
-    with agent() as metrics:
+    with agent(**stated) as metrics:
         until(lambda: value(metrics, "system_connected"))
         before = len(dds.requested)
         until(lambda: len(dds.requested) >= before + 4)
         dds.intervals = 2
         until(lambda: len(shares(broker)) > 1)
     assert shares(broker) == [("01:01", 1), ("01:02", 2)]
+    labels = [(row["name"], row["value"]) for row in rows(broker, "config") if row["section"] == "labels"]
+    assert labels == list(stated["labels"].items()), "once"
+    assert {row["run"] for row in broker.rows("a")} == {"base"}
 
 
 @pytest.mark.parametrize("on_disk", [False, True])

@@ -1,4 +1,4 @@
-"""Samples that recorders send: each is published once, though commits are lost, and while the agent stops and starts."""
+"""Samples that recorders send: each is published once, though commits are lost, and the agent stops and starts."""
 
 from __future__ import annotations
 
