@@ -7,7 +7,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote_plus, urlsplit
 
 import pytest
 import yaml
@@ -42,6 +42,14 @@ def test_prometheus_takes_the_rules_and_the_example(made: Path) -> None:
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
+def board_url(alert: alerting.Alert, eval_time: str, labels: dict[str, str]) -> str:
+    """Return the link of an alert to its board: from three hours before the hour it is in, to the end of that hour."""
+    hour = int(eval_time.removesuffix("m")) // 60
+    begin, end = (3_600_000 * at for at in (hour - 3, hour + 1))
+    chosen = (f"&var-{name}={quote_plus(' / '.join(labels[of] for of in by))}" for name, by in alert.variables.items())
+    return f"http://127.0.0.1:13000/d/{alert.board}?from={begin}&to={end}{''.join(chosen)}"
+
+
 @pytest.mark.parametrize("path", TESTS, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_alerts_wait_fire_and_clear(path: Path, made: Path) -> None:
     """A story has the form of a test of promtool; what is the same in all of them is added here."""
@@ -52,6 +60,8 @@ def test_alerts_wait_fire_and_clear(path: Path, made: Path) -> None:
             name = re.sub(r"\B[A-Z]", r"-\g<0>", check["alertname"].removeprefix("Counterflow")).lower()
             for alert in check["exp_alerts"]:
                 alert["exp_annotations"]["runbook_url"] = f"https://docs.example/runbooks/{name}/"
+                board = board_url(alerting.alerts()[name], check["eval_time"], alert["exp_labels"])
+                alert["exp_annotations"].setdefault("dashboard_url", board)
     file = made / "stories.yml"
     file.write_text(yaml.safe_dump({"rule_files": ["rules.yml"], "evaluation_interval": "1m", "tests": stories}))
     tested = run("promtool", "test", "rules", file)
