@@ -105,8 +105,8 @@ def measured(run: Run, rows: Rows) -> Measured:
             _log(did, kept.get("log", [])),
             _disks(did, kept.get("disks", [])),
             *(
-                _components(name, run, did, kept.get(name, []), recorded, processors)
-                for name in ("components", "parts")
+                _components(table, column, run, did, kept.get(table, []), recorded, processors)
+                for table, column in (("components", "command"), ("parts", "component"))
             ),
             _replication(kept.get("replication", [])),
         )
@@ -299,8 +299,8 @@ def _summary(whole: Iterable[Row], name: str, why: str) -> Figure:
 
 def _of_the_load(rows: Sequence[Row], recorded: Sequence[Row]) -> Iterator[Row]:
     """Yield the rows without the first snapshots of recordings that `left_out` drops, as `look --summary` does."""
-    processes = _by(recorded, "system", "recording")
-    for of, some in _by(rows, "system", "recording").items():
+    processes = _by(recorded, "system", "boot_id")
+    for of, some in _by(rows, "system", "boot_id").items():
         ends = {row["end_s"] for row in processes.get(of, ())}
         without = left_out((row["end_s"] for row in some), ends) if of[1] else None
         yield from (row for row in some if row["end_s"] != without)
@@ -380,14 +380,20 @@ def _disks(did: Work, rows: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
 
 
 def _components(
-    table: str, run: Run, did: Work, rows: Sequence[Row], recorded: Sequence[Row], processors: Sequence[Row]
+    table: str,
+    column: str,
+    run: Run,
+    did: Work,
+    rows: Sequence[Row],
+    recorded: Sequence[Row],
+    processors: Sequence[Row],
 ) -> Iterator[tuple[Key, Figure]]:
     times = {system: some for (system,), some in _by(recorded, "system").items()}
     machines = {system: some for (system,), some in _by(processors, "system").items()}
     bases: dict[tuple[str, str | None], Number] = {}
     unknown = "how long processes were recorded is not known"
-    for (system, command), some in sorted(_by(rows, "system", "command").items()):
-        key = Key(table, system, command, "")
+    for (system, name), some in sorted(_by(rows, "system", column).items()):
+        key = Key(table, system, name, "")
         used = {row["end_s"]: row["cpu_ms"] for row in some}
         intervals = times.get(system, [])
         samples = [(per(used.get(row["end_s"], 0.0), 1000 * row["seconds"]), row["seconds"]) for row in intervals]

@@ -16,10 +16,29 @@ QUERIES = Path(__file__).parent / "queries"
 OF_A_NAME = frozenset({"labelled", "configured"})
 """Queries that take the name of a run; the others take systems and a period."""
 
+TABLES = {
+    "accounts": "account_cpu FINAL",
+    "components": "footprint",
+    "disks": "disk_total",
+    "log": "log_load FINAL",
+    "parts": "component_footprint",
+    "processors": "system_cpu FINAL WHERE engine = 'all'",
+    "replication": "replication_lag WHERE component IN ('apply', 'capture')",
+}
+"""Tables and views whose rows are read as they are; the other queries are files."""
+
+_ROWS = """
+SELECT *, toUnixTimestamp64Milli(ts) / 1000 AS end_s, interval_s AS seconds
+FROM (SELECT * FROM counterflow.<table>)
+WHERE ts > {from:DateTime64(3)} AND ts <= {to:DateTime64(3)} AND has({systems:Array(String)}, system)
+ORDER BY end_s
+"""
+
 
 @cache
 def queries() -> dict[str, str]:
-    return {path.stem: path.read_text(encoding="utf-8") for path in sorted(QUERIES.glob("*.sql"))}
+    files = {path.stem: path.read_text(encoding="utf-8") for path in sorted(QUERIES.glob("*.sql"))}
+    return files | {name: _ROWS.replace("<table>", table) for name, table in TABLES.items()}
 
 
 def read_run(client: ClickHouse, name: str, warm_up_s: float | None = None) -> Measured:

@@ -203,7 +203,7 @@ def studied(items: list[Item], begin: str, end: str) -> float | None:
             continue
         f = item.fields
         row = {"end_s": datetime.fromisoformat(f["ts"]).timestamp(), "seconds": f.get("interval_s")}
-        row |= {"system": f["system"], "recording": f["boot_id"]}
+        row |= {"system": f["system"], "boot_id": f["boot_id"]}
         if item.dataset == "system_cpu":
             cpu = {name: f.get(name) for name in COLUMNS.split()}
             rows["processors"].append({**row, "engine_type": f["engine_type"], **cpu})

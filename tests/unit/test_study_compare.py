@@ -20,7 +20,7 @@ from tests.support.hostile import NAMES
 Rows = dict[str, list[dict[str, Any]]]
 
 COLUMNS = {
-    "processors": "recording engine_type busy_pct user_pct sys_pct cpu_base logical_engines virtual_engines "
+    "processors": "boot_id engine_type busy_pct user_pct sys_pct cpu_base logical_engines virtual_engines "
     "physical_consumed_cores physical_user_cores physical_sys_cores cpu_ms configured_cpu_ms",
     "work": "workload run_id unit_of_work operation units done_per_s users response_ms response_p95_ms response_p99_ms "
     "final",
@@ -28,8 +28,8 @@ COLUMNS = {
     "response_p99_ms final",
     "disks": "read_mb written_mb transfers_per_s response_ms busy_pct",
     "components": "command cpu_ms cpu_base memory_mb",
-    "parts": "command cpu_ms cpu_base memory_mb",
-    "recorded": "recording",
+    "parts": "component cpu_ms cpu_base memory_mb",
+    "recorded": "boot_id",
     "log": "subsystem rate_mb_s rate_basis waits_delta waiting_threads zhl_sync_pct",
     "accounts": "workload basis accounts gcp_ms_per_account ziip_ms_per_account ziip_on_cp_ms_per_account batch_units",
     "replication": "component queue end_to_end_ms capture_ms queue_ms apply_ms row_count transactions log_latency_s",
@@ -38,7 +38,7 @@ COLUMNS = {
 
 def row(of: str, end_s: float = 60, seconds: float | None = 60, system: str = "A", **columns: Any) -> dict[str, Any]:
     given = {"workload": "w", "run_id": "1", "unit_of_work": "accounts", "operation": "", "final": False}
-    given |= {"recording": "", "engine_type": "core", "subsystem": "DBP1", "component": "apply", "queue": "Q"}
+    given |= {"engine_type": "core", "subsystem": "DBP1", "component": "apply", "queue": "Q"}
     empty = {name: given.get(name) for name in COLUMNS[of].split()}
     assert columns.keys() <= empty.keys()
     return {"end_s": end_s, "seconds": seconds, "system": system, **empty, **columns}
@@ -468,7 +468,7 @@ def test_a_figure_has_a_value_or_a_reason(data: st.DataObject) -> None:
 
     rows = [{of: data.draw(some(of)) for of in COLUMNS} for _ in range(2)]
     for one in rows:
-        for component in (*one["components"], *one["parts"]):
+        for component in one["components"]:
             component["command"] = "c"
     runs = []
     for name, one in zip("ab", rows, strict=True):

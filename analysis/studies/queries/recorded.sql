@@ -2,7 +2,7 @@
 SELECT
   toUnixTimestamp64Milli(ts) / 1000 AS end_s,
   max(interval_s) AS seconds,
-  system, any(ifNull(boot_id, '')) AS recording
+  system, any(manifest.boot_id) AS boot_id
 FROM counterflow.manifest FINAL
 WHERE counted = 'job' AND ts > {from:DateTime64(3)} AND ts <= {to:DateTime64(3)} AND has({systems:Array(String)}, system)
 GROUP BY system, ts
