@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
-
-from pydantic import Field
 
 from counterflow.analysis.checks import CAPABILITIES
 from counterflow.analysis.checks.definition import CheckFigure, NonNegative, Positive, check
@@ -13,11 +10,6 @@ from counterflow.analysis.checks.definition import CheckFigure, NonNegative, Pos
 check_of_vios = partial(check, only={"vios": True})
 """A check where disks are attached through a Virtual I/O Server."""
 
-Size = Annotated[float, Field(ge=0, le=256)]
-"""KB per operation, 0 where there is none; the table ends at 256."""
-SIZES_KB = (4, 8, 16, 32, 64, 128, 256)
-READ_US = (16, 22, 34, 57, 92, 163, 314)
-WRITE_US = (21, 26, 36, 54, 82, 148, 282)
 ALIKE_PCT = 90
 """Disks of one size may differ a little: formatting and protection take their share."""
 
@@ -136,19 +128,10 @@ def own_physical_disks(shares_physical_disks: bool) -> CheckFigure:
     source=f"{CAPABILITIES} 6.6.1",
     advice="Give the VIOS more processors; the figure is of a 2.2 GHz POWER5, so scale it.",
 )
-def virtual_scsi_cpu(
-    reads_per_s: NonNegative,
-    kb_per_read: Size,
-    writes_per_s: NonNegative,
-    kb_per_write: Size,
-    vios_processors: NonNegative,
-) -> CheckFigure:
+def virtual_scsi_cpu(virtual_scsi_processors: NonNegative, vios_processors: NonNegative) -> CheckFigure:
     """The VIOS has the CPU that its disk operations need at the peak: operations/s * µs an operation of that size."""
-    return CheckFigure(
-        scsi_cpu(reads_per_s, kb_per_read, writes_per_s, kb_per_write),
-        vios_processors,
-        "2.2 GHz POWER5; the table's caption states milliseconds, its divisor makes them microseconds",
-    )
+    note = "2.2 GHz POWER5; the table's caption states milliseconds, its divisor makes them microseconds"
+    return CheckFigure(virtual_scsi_processors, vios_processors, note)
 
 
 @check(
@@ -161,20 +144,3 @@ def virtual_scsi_cpu(
 def network_server_descriptions(hosted_disks: NonNegative, network_server_descriptions: Positive) -> CheckFigure:
     """A hosting IBM i partition has a network server description for every 2 to 4 disks."""
     return CheckFigure(hosted_disks / network_server_descriptions, 4.0)
-
-
-def scsi_cpu(reads_per_s: float, kb_per_read: float, writes_per_s: float, kb_per_write: float) -> float:
-    """Return the processors (2.2 GHz POWER5) that virtual SCSI needs for these rates and sizes of operations.
-
-    Between the sizes of the table the cost is interpolated linearly; below 4 KB it is that of 4 KB.
-    Sizes are at most 256 KB.
-    """
-    return (reads_per_s * _cost_us(kb_per_read, READ_US) + writes_per_s * _cost_us(kb_per_write, WRITE_US)) / 1e6
-
-
-def _cost_us(kb: float, costs: tuple[int, ...]) -> float:
-    if kb <= SIZES_KB[0]:
-        return costs[0]
-    i = next(i for i, size in enumerate(SIZES_KB) if kb <= size)
-    step = (kb - SIZES_KB[i - 1]) / (SIZES_KB[i] - SIZES_KB[i - 1])
-    return costs[i - 1] + step * (costs[i] - costs[i - 1])

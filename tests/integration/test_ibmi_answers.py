@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from counterflow.analysis.queries import queries, run_stored
+from counterflow.analysis.checks.report import measured
+from counterflow.analysis.queries import BEGINNING, END, queries, restricted, run_stored
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.dashboards.definition import charts
 from counterflow.dashboards.macros import Range, expand
@@ -91,6 +92,8 @@ def test_virtual_io_costs_what_the_capabilities_reference_says(client: ClickHous
     assert rows["iscsi"]["iscsi_hardware_target_cpw"] == pytest.approx(184)
     [row] = answer(client, "virtual_io")
     assert (row["virtual_scsi_processors"], row["disks_beyond_the_table"]) == (176.87, 1)
+    [inputs] = measured(client, restricted(["ibmi"], BEGINNING, END)).values()
+    assert inputs["system", ""]["virtual_scsi_processors"] is None, "sizes beyond the table are not guessed"
 
 
 def test_waits_are_grouped_ranked_and_normalised(client: ClickHouse) -> None:

@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from counterflow.analysis.checks import checks, communications, saves, vios
+from counterflow.analysis.checks import checks, communications, saves
 from counterflow.analysis.checks.definition import CheckOutcome, evaluate
 from counterflow.analysis.checks.facts import Facts, System, load
 from counterflow.analysis.checks.report import Inputs, answers, known_inputs, measures, with_facts
@@ -129,16 +129,6 @@ def test_communications_of_2_5() -> None:
     assert communications.transactions_per_s(50, 5) == 250
     assert communications.cpu_pct(100, 5) == 20
     assert communications.CAPACITY["stream/vpn_esp_tdes_sha1"] == 5.4
-
-
-@pytest.mark.parametrize(("kb", "us"), [(1, 16), (4, 16), (12, 28), (16, 34), (192, 238.5), (256, 314)])
-def test_virtual_scsi_costs_lie_between_their_neighbours(kb: float, us: float) -> None:
-    assert vios.scsi_cpu(1e6, kb, 0, 4) == pytest.approx(us)
-
-
-def test_sizes_beyond_the_table_are_not_guessed() -> None:
-    outcome = judged("virtual_scsi_cpu", CASES["virtual_scsi_cpu"].passing | {"kb_per_read": 300})
-    assert "256" in outcome.needs["kb_per_read"]
 
 
 ODD = (

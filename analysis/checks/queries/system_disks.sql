@@ -1,28 +1,21 @@
 -- disk_response_ms: Mean response of a disk operation, service and wait, ms; `disk_load.transfer_ms` / `disk_load.timed_transfers`.
--- reads_per_s: Reads a second in the interval of most operations; `disk_load.reads_per_s`.
--- writes_per_s: Writes a second in it; `disk_load.writes_per_s`.
--- kb_per_read: Mean size of a read in it, KB; `disk_load.read_mb` / `disk_load.reads`; 0 without reads.
--- kb_per_write: Mean size of a write in it, KB; `disk_load.written_mb` / `disk_load.writes`; 0 without writes.
-WITH intervals AS (
-  SELECT
-    system,
-    ts,
-    sum(transfer_ms) AS waited_ms,
-    sum(timed_transfers) AS timed,
-    sum(reads_per_s) AS reads_s,
-    sum(writes_per_s) AS writes_s,
-    if(sum(reads) = 0, 0, 1024 * sum(read_mb) / sum(reads)) AS read_size_kb,
-    if(sum(writes) = 0, 0, 1024 * sum(written_mb) / sum(writes)) AS write_size_kb
-  FROM counterflow.disk_load
-  WHERE leaf AND source IN ('ibmi_tables', 'wrkdsksts') AND <chosen>
-  GROUP BY system, ts
-)
+-- virtual_scsi_processors: Processors of 2.2 GHz POWER5 that the disk operations take as virtual ones, in the interval of most operations; `virtual_io.virtual_scsi_processors`; not known where operations of a disk are larger than 256 KB on average.
 SELECT
   system,
   sum(waited_ms) / nullIf(sum(timed), 0) AS disk_response_ms,
-  argMax(reads_s, reads_s + writes_s) AS reads_per_s,
-  argMax(writes_s, reads_s + writes_s) AS writes_per_s,
-  argMax(tuple(read_size_kb), reads_s + writes_s).1 AS kb_per_read,
-  argMax(tuple(write_size_kb), reads_s + writes_s).1 AS kb_per_write
-FROM intervals
+  argMax(tuple(processors), operations).1 AS virtual_scsi_processors
+FROM (
+  SELECT system, ts, sum(transfer_ms) AS waited_ms, sum(timed_transfers) AS timed
+  FROM counterflow.disk_load
+  WHERE leaf AND source IN ('ibmi_tables', 'wrkdsksts') AND <chosen>
+  GROUP BY system, ts
+) AS measured
+LEFT JOIN (
+  SELECT
+    system, ts, sum(reads_per_s + writes_per_s) AS operations,
+    if(countIf(virtual_scsi_processors IS NULL AND reads_per_s + writes_per_s > 0) > 0, NULL, sum(virtual_scsi_processors)) AS processors
+  FROM counterflow.virtual_io
+  WHERE <chosen>
+  GROUP BY system, ts
+) AS virtual USING (system, ts)
 GROUP BY system
