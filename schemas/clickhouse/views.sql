@@ -202,7 +202,7 @@ SELECT
   coalesce(
     c.cpu_ms / 1000 / nullIf(c.interval_s, 0),
     c.physical_consumed_cores,
-    (c.user_pct + c.sys_pct) / 100 * c.logical_engines
+    coalesce(c.busy_pct, c.user_pct + c.sys_pct) / 100 * c.logical_engines
   ) AS processors,
   c.entitled_cores AS entitled_cores,
   c.physical_consumed_cores AS consumed_cores,

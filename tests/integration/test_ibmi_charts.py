@@ -243,6 +243,7 @@ def test_the_rest_beyond_the_largest_is_others(client: ClickHouse) -> None:
     [
         ({"busy_pct": 120.0, "cpu_ms": 1_800_000.0}, 120, 2),
         ({"cpu_base": "logical", "user_pct": 30.0, "sys_pct": 20.0, "logical_engines": 8.0}, 50, 4),
+        ({"busy_pct": 25.0, "logical_engines": 6.0}, 25, 1.5),
         ({"cpu_base": "floating", "user_pct": 60.0, "physical_consumed_cores": 1.5, "entitled_cores": 2.0}, 75, 1.5),
         ({"cpu_base": "floating", "user_pct": 60.0}, None, None),
     ],
