@@ -12,40 +12,41 @@ import pytest
 
 from counterflow.stack.settings import HOST, StackSettings
 from tests.integration.test_alerts import tables, write_verdict
+from tests.support.command_line import run
 from tests.support.prometheus import prometheus, running
 from tests.support.waiting import until
 from tests.support.web import receiving
 
 __all__ = ["tables"]
 SYSTEM = "sends 'elsewhere'"
-
-
-def exporter(metrics: str, *options: str) -> tuple[str, ...]:
-    words = ("-m", "counterflow", "dev", "verdicts", "--flink-url", "http://127.0.0.1:9")
-    return (sys.executable, *words, "--metrics-port", metrics.rpartition(":")[2], *options)
+EXPORTER = (sys.executable, "-m", "counterflow", "dev", "verdicts", "--no-flink")
 
 
 @pytest.fixture
-def line(tables: StackSettings, new_stack: Callable[[], StackSettings]) -> tuple[StackSettings, list[str]]:
-    """A ClickHouse with a verdict, and free addresses."""
+def line(tables: StackSettings, new_stack: Callable[[], StackSettings]) -> tuple[dict[str, str], list[str]]:
+    """The variables of an exporter beside a ClickHouse with a verdict, and free addresses."""
     write_verdict(tables, "CAPPED", SYSTEM)
-    return tables, [f"{HOST}:{port}" for port in new_stack().ports.values()]
+    other = new_stack()
+    named = {"home": other.home, "secrets": tables.secrets, "clickhouse_url": tables.clickhouse_url}
+    metrics, *free = other.ports.values()
+    variables = {f"COUNTERFLOW_{name.upper()}": str(value) for name, value in named.items()}
+    return variables | {"COUNTERFLOW_VERDICTS_METRICS_PORT": str(metrics)}, [f"{HOST}:{port}" for port in free]
 
 
 def test_a_real_prometheus_has_the_verdict_at_the_end_of_its_interval(
-    line: tuple[StackSettings, list[str]], tmp_path: Path
+    line: tuple[dict[str, str], list[str]], tables: StackSettings, tmp_path: Path
 ) -> None:
-    clickhouse, (metrics, address, *_) = line
+    variables, (address, *_) = line
 
     def samples(query: str) -> list[dict[str, Any]]:
         answer = httpx.get(f"http://{address}/api/v1/query", params={"query": query}, trust_env=False)
         found: list[dict[str, Any]] = answer.raise_for_status().json()["data"]["result"]
         return found
 
-    write = ("--remote-write", f"http://{address}/api/v1/write")
+    to = {"COUNTERFLOW_REMOTE_WRITE": f"http://{address}/api/v1/write"}
     with (
         prometheus(tmp_path, address, {}, "--web.enable-remote-write-receiver"),
-        running(tmp_path / "exporter.log", *exporter(metrics, *write), **clickhouse.environment),
+        running(tmp_path / "exporter.log", *EXPORTER, **variables, **to),
     ):
         state = f'counterflow_verdict_state{{system="{SYSTEM}"}}'
         found = until(lambda: samples(state), f"verdict: {(tmp_path / 'exporter.log').read_text()}")
@@ -57,32 +58,32 @@ def test_a_real_prometheus_has_the_verdict_at_the_end_of_its_interval(
         [end] = samples(f'counterflow_verdict_timestamp_seconds{{system="{SYSTEM}"}}')
         [written] = samples(f'timestamp(counterflow_verdict_state{{system="{SYSTEM}", state="CAPPED"}})')
         assert abs(float(written["value"][1]) - float(end["value"][1])) < 0.002
-        write_verdict(clickhouse, "OK", SYSTEM)
+        write_verdict(tables, "OK", SYSTEM)
         until(
             lambda: samples(f'counterflow_verdict_state{{system="{SYSTEM}", state="OK"}} == 1'),
             "the next verdict",
         )
 
 
-def test_the_token_is_sent_and_never_in_the_clear(line: tuple[StackSettings, list[str]], tmp_path: Path) -> None:
-    clickhouse, (metrics, *_) = line
+def test_the_token_is_sent_and_never_in_the_clear(line: tuple[dict[str, str], list[str]], tmp_path: Path) -> None:
+    variables, _ = line
     token = tmp_path / "token"
     token.write_text("a token\n")
     with receiving() as (url, seen):
-        write = ("--remote-write", url, "--remote-write-token", str(token))
-        with running(tmp_path / "log", *exporter(metrics, *write), **clickhouse.environment):
+        to = {"COUNTERFLOW_REMOTE_WRITE": url, "COUNTERFLOW_REMOTE_WRITE_TOKEN": str(token)}
+        with running(tmp_path / "log", *EXPORTER, **variables, **to):
             until(lambda: seen, f"request: {(tmp_path / 'log').read_text()}")
     found = {(post.headers["Authorization"], post.headers["Content-Encoding"]) for post in seen}
     assert found == {("Bearer a token", "snappy")}
-    open_ = ("--remote-write", "http://metrics.example/write", "--remote-write-token", str(token))
-    with running(tmp_path / "refused", *exporter(metrics, *open_), **clickhouse.environment):
-        until(lambda: "a token needs https:" in (tmp_path / "refused").read_text(), "refusal")
+    refused = run("dev", "verdicts", **variables, **to | {"COUNTERFLOW_REMOTE_WRITE": "http://metrics.example/write"})
+    assert refused.returncode == 2
+    assert "a token needs https:" in refused.stderr
 
 
-def test_a_store_that_was_away_gets_the_newest_sample(line: tuple[StackSettings, list[str]], tmp_path: Path) -> None:
-    clickhouse, (metrics, store, *_) = line
-    write = ("--remote-write", f"http://{store}/write")
-    with running(tmp_path / "log", *exporter(metrics, *write), **clickhouse.environment):
+def test_a_store_that_was_away_gets_the_newest_sample(line: tuple[dict[str, str], list[str]], tmp_path: Path) -> None:
+    variables, (store, *_) = line
+    to = {"COUNTERFLOW_REMOTE_WRITE": f"http://{store}/write"}
+    with running(tmp_path / "log", *EXPORTER, **variables, **to):
         until(lambda: "remote write: no answer" in (tmp_path / "log").read_text(), "warning")
         with receiving(int(store.rpartition(":")[2])) as (_, seen):
             until(lambda: seen, "request once the store is there")

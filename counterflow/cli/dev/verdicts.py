@@ -43,20 +43,6 @@ MOST = 5_000
 @click.option(
     "--most", type=click.IntRange(1), default=MOST, show_default=True, help="Maximum number of entities per dataset."
 )
-@click.option(
-    "--counters",
-    metavar="FILE",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Also publish these raw counters: SECTION/COUNTER, one a line.",
-)
-@click.option("--remote-write", metavar="URL", help="Also send each new sample there: Prometheus remote write.")
-@click.option(
-    "--remote-write-token",
-    "token",
-    metavar="FILE",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="File with the bearer token of that store.",
-)
 def command(
     flink_urls: tuple[str, ...],
     flink_certificate: Path | None,
@@ -65,14 +51,11 @@ def command(
     metrics_port: int | None,
     stale_s: int,
     most: int,
-    counters: Path | None,
-    remote_write: str | None,
-    token: Path | None,
 ) -> None:
     """Serve verdicts, newest figures of results and the state of jobs as Prometheus metrics.
 
     Queries verdicts and figures from ClickHouse every 15 s. Exits with status 0 on SIGTERM or SIGINT. docs/alerts.md
-    lists the metrics.
+    lists the metrics, and the variables that add raw counters or send all of them to a store.
     """
     from urllib.parse import urlsplit
 
@@ -96,13 +79,12 @@ def command(
     configure()
     stack = StackSettings.of_a_part()
     stop = stopping()
-    file = counters or stack.counters
     try:
-        chosen_counters = listed(file.read_text(encoding="utf-8")) if file else ()
+        counters = listed(stack.counters.read_text(encoding="utf-8")) if stack.counters else ()
     except (OSError, ValueError) as error:
         reason = why(error) if isinstance(error, OSError) else str(error)
-        raise CounterflowError(f"{file}: {reason}", hint="see docs/alerts.md", exit_code=2) from None
-    results = Results(stale_s, most, chosen_counters)
+        raise CounterflowError(f"{stack.counters}: {reason}", hint="see docs/alerts.md", exit_code=2) from None
+    results = Results(stale_s, most, counters)
     registry = CollectorRegistry()
     registry.register(results)
     if flink_urls:
@@ -110,13 +92,13 @@ def command(
     elif not no_flink:
         registry.register(Jobs(stack.flink_url, names=names, certificate=stack.flink_certificate))
     ProcessCollector(registry=registry)
-    address, secret = remote_write or stack.remote_write, token or stack.remote_write_token
-    if address and secret and not address.startswith("https:") and not is_loopback(urlsplit(address).hostname or ""):
-        raise click.BadParameter("a token needs https:", param_hint="--remote-write")
+    address, token = stack.remote_write, stack.remote_write_token
+    if address and token and not address.startswith("https:") and not is_loopback(urlsplit(address).hostname or ""):
+        raise CounterflowError(f"{address}: a token needs https:", hint="set COUNTERFLOW_REMOTE_WRITE", exit_code=2)
     with stack.clickhouse("reader", timeout_s=10) as clickhouse:
         results.refresh(clickhouse)
         health.serve(metrics_port or stack.verdicts_metrics_port, registry, results.problems)
         if address:
-            start(address, secret, results, stop)
+            start(address, token, results, stop)
         while not stop.wait(EVERY_S):
             results.refresh(clickhouse)
