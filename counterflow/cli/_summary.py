@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import click
-import orjson
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from counterflow.base.inert import inert
 from counterflow.cli._files import called, each
+from counterflow.cli._json import write_json
 from counterflow.cli._table import console
 from counterflow.collectors.sources.files import unicode
 from counterflow.collectors.summary import Summaries
@@ -37,7 +37,7 @@ def summarise(files: list[Path], read: Callable[..., int], *, as_json: bool) -> 
             unread += without
             for summary in summaries:
                 if as_json:
-                    click.echo(orjson.dumps(summary))
+                    write_json([summary])
                 elif summary["records"]:
                     _print(out, summary)
     return unread

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
-import orjson
 
 from counterflow.base.errors import CounterflowError
+from counterflow.cli._json import write_json
 from counterflow.cli._number import Number
 from counterflow.cli._reader import command_line, on_option, period, period_options, reader
 from counterflow.cli._table import console, table
@@ -58,7 +57,7 @@ def command(
     levers = Levers(cpu_speed, disk_ms, job_name, split or 1)
     for night in nights(rows, levers):
         if as_json:
-            sys.stdout.buffer.write(orjson.dumps(_as_dict(night), option=orjson.OPT_APPEND_NEWLINE))
+            write_json([_as_dict(night)])
         else:
             _print(night, levers != Levers())
 

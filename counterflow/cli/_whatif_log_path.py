@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import orjson
 
 from counterflow.base.errors import CounterflowError
+from counterflow.cli._json import write_json
 from counterflow.cli._reader import command_line, on_option, period, period_options, reader
 from counterflow.cli._table import console, table
 
@@ -35,7 +34,7 @@ def command(
 
     found = windows(_rows(systems, begin, end, file))
     if as_json:
-        sys.stdout.buffer.writelines(orjson.dumps(_as_dict(of), option=orjson.OPT_APPEND_NEWLINE) for of in found)
+        write_json(map(_as_dict, found))
     else:
         _print(found)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from counterflow.cli._group import Group
+from counterflow.cli._json import write_json
 
 
 @click.group(cls=Group)
@@ -80,8 +81,6 @@ def check(file: Path, as_json: bool) -> None:
 
     Lists what each source would read now, without connecting. Exit status 2: there is a mistake.
     """
-    import orjson
-
     from counterflow.collectors.agent.config import HttpSource, ListenSource, OpenMetricsSource, SqlSource, load
     from counterflow.collectors.sources.files import find
     from counterflow.collectors.sources.sql.drivers import driver
@@ -122,6 +121,6 @@ def check(file: Path, as_json: bool) -> None:
         found_of.append({"source": system.name, "reads": list(read), "at": where, "zone": system.zone})
         lines.append(f"{system.name}: {where}, {', '.join(read)}, times in {system.zone}")
     if as_json:
-        click.echo(orjson.dumps({"file": str(file), "agent_id": config.agent_id, "sources": found_of}))
+        write_json([{"file": str(file), "agent_id": config.agent_id, "sources": found_of}])
         return
     click.echo("\n".join([*lines, f"{file}: agent `{config.agent_id}`, no mistakes"]))

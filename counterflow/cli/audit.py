@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import random
-import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import click
-import orjson
 
 from counterflow.base.errors import UNREACHED, CounterflowError
+from counterflow.cli._json import write_json
 from counterflow.cli._reader import reader
 from counterflow.cli._table import console, table
 from counterflow.cli._times import TIME
@@ -71,7 +70,7 @@ def command(
                 for result in results
             ],
         }
-        sys.stdout.buffer.write(orjson.dumps({**counts, **details}, option=orjson.OPT_APPEND_NEWLINE))
+        write_json([{**counts, **details}])
     else:
         _print(agents, sampled, results, counts, begin, end)
     ctx.exit(1 if any(counts[name] for name in ("lost", "sample_missing", "results_wrong")) else 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from counterflow.cli._group import Group
+from counterflow.cli._json import write_json
 
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 
@@ -28,9 +29,7 @@ def create(name: str, as_json: bool) -> None:
 
     copy = backup(StackSettings.running(), name)
     if as_json:
-        import orjson
-
-        click.echo(orjson.dumps({"name": name, "path": str(copy)}))
+        write_json([{"name": name, "path": str(copy)}])
     else:
         click.echo(copy)
 
@@ -53,8 +52,6 @@ def restore(name: str, yes: bool, as_json: bool) -> None:
         click.confirm("All tables will be replaced by those of the copy. Continue?", abort=True)
     again = backup.restore(settings, name)
     if as_json:
-        import orjson
-
-        click.echo(orjson.dumps({"name": name, "offsets_landed_again": again}))
+        write_json([{"name": name, "offsets_landed_again": again}])
     else:
         click.echo(f"{name} is restored; landing {again:,} Kafka offsets again. Next: counterflow audit")

@@ -17,6 +17,7 @@ import orjson
 from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
 from counterflow.cli._files import errors, given, reading_options, report_beside
+from counterflow.cli._json import write_json
 from counterflow.recordings.given import lies_beside
 from counterflow.recordings.options import ReadingOptions
 
@@ -182,7 +183,7 @@ def _write(out: Path, manifest: dict[str, Any], files: list[tuple[str, bytes]]) 
 def _print(out: Path, manifest: dict[str, Any], names: Pseudonyms, show: bool, as_json: bool) -> None:
     if as_json:
         shown = {"words": names.words, "left": sorted(names.left)} if show else {}
-        click.echo(orjson.dumps({"archive": str(out), **manifest, **shown}))
+        write_json([{"archive": str(out), **manifest, **shown}])
         return
     if show:
         words = f"replaced: {' '.join(names.words)}\nnot replaced: {' '.join(sorted(names.left))}"

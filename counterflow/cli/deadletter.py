@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import base64
 import re
-import sys
 from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
-import orjson
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
 from counterflow.cli._group import Group
+from counterflow.cli._json import write_json
 from counterflow.cli._reader import connected, reader
 from counterflow.cli._table import console, table
 from counterflow.cli._times import TIME
@@ -87,7 +86,7 @@ def show(letter_id: str, as_json: bool) -> None:
     payload = base64.b64decode(found["payload_base64"])
     text = payload.decode("utf-8", "backslashreplace")
     if as_json:
-        sys.stdout.buffer.write(orjson.dumps({**found, "payload": text}, option=orjson.OPT_APPEND_NEWLINE))
+        write_json([{**found, "payload": text}])
         return
     handled = found.pop("handled")
     for name, value in found.items():
@@ -183,7 +182,7 @@ def _found(
 
 def _rows(rows: list[dict[str, Any]], as_json: bool, nothing: str) -> None:
     if as_json:
-        sys.stdout.buffer.writelines(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
+        write_json(rows)
     else:
         console().print(table(rows[:_SHOWN]) if rows else nothing)
         if len(rows) > _SHOWN:

@@ -14,12 +14,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
-import orjson
 from rich.console import Console
 
 import counterflow
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
+from counterflow.cli._json import write_json
 from counterflow.cli._scraped import PROGRAM, Scraped, scrape
 from counterflow.cli._stories import GENERATED, STORIES, Simulated, links, report, simulate_stories
 from counterflow.cli._table import console, table
@@ -114,7 +114,7 @@ def _send_stories(ctx: click.Context, keep: bool, running: bool, start: datetime
         when = f"{one['begin']:%F %H:%M} to {one['end']:%H:%M} UTC"
         out.print(f"{one['case']}, {when}: {one.get('url', ', '.join(one['systems']))}", markup=False, soft_wrap=True)
     if as_json:
-        click.echo(orjson.dumps(outcome))
+        write_json([outcome])
     ctx.exit(0 if complete and not outcome["lost"] else 1)
 
 

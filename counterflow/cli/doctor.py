@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from counterflow.cli._json import write_json
 from counterflow.cli._reader import connection, kept, on_option
 from counterflow.cli._times import TIME
 
@@ -70,7 +70,7 @@ def command(
     with connection() as asked:
         answers = asked.doctor(systems, since=begin, until=end, facts=facts)
     if as_json:
-        _write(answers)
+        write_json(one._asdict() for one in answers)
     else:
         _print(answers, named=bool(systems))
     broken = any(one.kind == "part" for one in answers)
@@ -97,13 +97,6 @@ def _print(answers: Collection[Answer], *, named: bool) -> None:
     click.echo(f"\n{lines}" if any(one.raises or named for one in answers) else lines)
 
 
-def _write(answers: Iterable[Answer]) -> None:
-    import orjson
-
-    option = orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z
-    sys.stdout.buffer.writelines(orjson.dumps(one._asdict(), option=option) for one in answers)
-
-
 def _rank(
     system: str,
     at: datetime | None,
@@ -121,7 +114,7 @@ def _rank(
     with connection() as asked:
         compared, quiet_min, found = asked.what_changed(system, at, until=end, rule=rule, entity=entity, quiet=quiet)
     if as_json:
-        _write(found)
+        write_json(one._asdict() for one in found)
         return
     when = f"{compared.begin:%F %T} to {compared.end:%F %T} UTC"
     click.echo(wrapped(f"{system}, {when}, against the {quiet_min} minutes before that were recorded"))

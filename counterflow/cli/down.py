@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from counterflow.cli._json import write_json
+
 
 @click.command()
 @click.option("--home", type=click.Path(path_type=Path), help="Home of the stack to stop. [default: ./.counterflow]")
@@ -21,8 +23,6 @@ def command(home: Path | None, as_json: bool) -> None:
     with out.status("stopping the stack"):
         count = down(settings)
     if as_json:
-        import orjson
-
-        click.echo(orjson.dumps({"home": str(settings.home), "processes_stopped": count}))
+        write_json([{"home": str(settings.home), "processes_stopped": count}])
         return
     out.print(f"Stopped; the data stays in {settings.home}." if count else f"Nothing was running in {settings.home}.")

@@ -9,6 +9,7 @@ import click
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
+from counterflow.cli._json import write_json
 
 
 @click.command()
@@ -24,8 +25,6 @@ def command(addresses: tuple[str, ...], to: Path, every_s: int | None, as_json: 
     From https://, s3:// and sftp:// addresses.
     A file that grows is appended to, an interrupted copy is resumed. SFTP checks host keys. Needs the extra `remote`.
     """
-    import orjson
-
     from counterflow.cli._files import errors, mirrored
     from counterflow.collectors.sources.files import unicode
     from counterflow.collectors.sources.remote import SCHEMES, is_remote
@@ -39,7 +38,7 @@ def command(addresses: tuple[str, ...], to: Path, every_s: int | None, as_json: 
             try:
                 for path in mirrored(address, to):
                     if as_json and not every_s:
-                        click.echo(orjson.dumps({"path": unicode(str(path)), "bytes": path.stat().st_size}))
+                        write_json([{"path": unicode(str(path)), "bytes": path.stat().st_size}])
                     elif not every_s:
                         click.echo(inert(str(path)))
             except CounterflowError as error:

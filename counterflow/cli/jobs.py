@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from counterflow.cli._group import Group
+from counterflow.cli._json import write_json
 from counterflow.cli._reader import connected
 from counterflow.cli._times import TIME
 
@@ -62,8 +63,7 @@ def listing(as_json: bool) -> None:
 
     found = submission.listing(_cluster())
     if as_json:
-        for status in found:
-            _write(True, vars(status), "")
+        write_json(map(vars, found))
         return
     now = datetime.now(UTC)
     rows = [
@@ -147,16 +147,17 @@ def render(name: str, to: Path, as_json: bool) -> None:
         job, datasets(), bootstrap=settings.kafka_bootstrap, connection=connection(settings), to=to.absolute()
     )
     if as_json:
-        _write(True, {"job": job.name, "files": [str(path) for path in written]}, "")
+        write_json([{"job": job.name, "files": [str(path) for path in written]}])
         return
     for path in written:
         click.echo(path)
 
 
 def _write(as_json: bool, fields: dict[str, object], text: str) -> None:
-    import orjson
-
-    click.echo(orjson.dumps(fields).decode() if as_json else text)
+    if as_json:
+        write_json([fields])
+    else:
+        click.echo(text)
 
 
 def _cluster() -> Cluster:

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
-import orjson
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -37,6 +36,7 @@ from counterflow.cli._files import (
     report_unread,
     with_progress,
 )
+from counterflow.cli._json import write_json
 from counterflow.cli._table import console
 from counterflow.recordings.given import lies_beside
 from counterflow.recordings.options import ReadingOptions
@@ -157,9 +157,7 @@ def _look(ctx: click.Context, paths: tuple[Path, ...], options: ReadingOptions, 
                 report_unread_files(database.reads, paths)
             database.require_intervals()
             if as_json:
-                sys.stdout.buffer.writelines(
-                    orjson.dumps(one._asdict(), option=orjson.OPT_APPEND_NEWLINE) for one in database.findings
-                )
+                write_json(one._asdict() for one in database.findings)
             else:
                 _print(console(), database.reads, database.measured, database.findings)
             sys.stdout.flush()  # the user reads the findings while the report is made

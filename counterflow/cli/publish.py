@@ -16,6 +16,7 @@ from counterflow.cli._files import (
     report_beside,
     report_needs,
 )
+from counterflow.cli._json import write_json
 from counterflow.recordings.given import lies_beside
 from counterflow.recordings.options import ReadingOptions
 
@@ -46,7 +47,6 @@ def command(
     import re
     import time
 
-    import orjson
     from rich.table import Table
 
     from counterflow.base.inert import inert
@@ -101,8 +101,8 @@ def command(
         report_beside(path)
     if as_json:
         skipped = [unicode(str(path)) for path in published.skipped]
-        result = {**published._asdict(), "failures": failures, "skipped": skipped, "seconds": round(seconds, 3)}
-        click.echo(orjson.dumps(result))
+        counted = {**published._asdict(), "failures": failures, "skipped": skipped}
+        write_json([{**counted, "seconds": round(seconds, 3)}])
     else:
         total = sum(published.records.values())
         table = Table("", "", "count", box=None, show_header=False)

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from counterflow.base.inert import inert
+from counterflow.cli._json import write_json
 from counterflow.cli._reader import kept, on_option, reader
 from counterflow.cli._times import TIME
 
@@ -67,12 +68,10 @@ def command(
     for title, text in report.failed:
         click.echo(inert(f"warning: {title}: {text}"), err=True)
     if as_json:
-        import orjson
-
         drawn = report.drawn if pictures else 0
         result = {"page": str(report.page), "from": report.begin, "to": report.end, "pictures": drawn}
         failed = [{"chart": title, "error": text} for title, text in report.failed]
-        click.echo(orjson.dumps({**result, "failed": failed}, option=orjson.OPT_UTC_Z).decode())
+        write_json([{**result, "failed": failed}])
     else:
         click.echo(report.page)
     if not kept() and not as_json:

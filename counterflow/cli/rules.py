@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from datetime import datetime
@@ -11,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
-import orjson
 
 from counterflow.cli._group import Group
+from counterflow.cli._json import write_json
 from counterflow.cli._reader import F, on_option, reader
 from counterflow.cli._table import console, table
 from counterflow.cli._times import TIME
@@ -162,7 +161,7 @@ def _parameters(rule: Rule[Any, Any, Any], settings: tuple[str, ...]) -> Any:
 def _print(rows: Iterable[dict[str, Any]], as_json: bool) -> None:
     """Print rows as they come as JSON lines; as a table, which needs them all, once they are complete."""
     if as_json:
-        sys.stdout.buffer.writelines(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
+        write_json(rows)
     else:
         shown = list(rows)
         console().print(table(shown) if shown else "no rows")

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from counterflow.cli._json import write_json
+
 
 @click.command()
 @click.option("--home", type=click.Path(path_type=Path), help="Home of the stack. [default: ./.counterflow]")
@@ -23,9 +25,7 @@ def command(home: Path | None, as_json: bool) -> None:
     parts = status(settings)
     running = bool(parts) and all(part.state == "running" for part in parts)
     if as_json:
-        import orjson
-
-        click.echo(orjson.dumps({"home": str(settings.home), "running": running, "parts": parts}).decode())
+        write_json([{"home": str(settings.home), "running": running, "parts": parts}])
     else:
         from datetime import timedelta
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from counterflow.base.errors import CounterflowError
+from counterflow.cli._json import write_json
 
 if TYPE_CHECKING:
     from counterflow.stack.settings import StackSettings
@@ -81,8 +82,6 @@ def _print_text(settings: StackSettings, seconds: float, report: Callable[..., N
 
 
 def _print_json(settings: StackSettings) -> None:
-    import orjson
-
     from counterflow.stack.agent_config import FILE
 
     places = {
@@ -95,7 +94,7 @@ def _print_json(settings: StackSettings) -> None:
         "secrets": str(settings.secrets),
         "agent_config": str(settings.home / FILE),
     }
-    click.echo(orjson.dumps(places))
+    write_json([places])
 
 
 def _grafana(settings: StackSettings) -> str:

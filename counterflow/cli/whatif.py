@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from itertools import groupby
@@ -11,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
-import orjson
 
 from counterflow.base.errors import CounterflowError
 from counterflow.cli import _whatif_batch, _whatif_log_path
 from counterflow.cli._group import Group
+from counterflow.cli._json import write_json
 from counterflow.cli._number import Number
 from counterflow.cli._reader import command_line, on_option, period, period_options, reader
 from counterflow.cli._table import console, table
@@ -155,7 +154,7 @@ def _answer(
     if not asked:
         raise CounterflowError("io_mix has no row of the partition", hint=f"it has {grouping} alone", exit_code=2)
     if as_json:
-        sys.stdout.buffer.writelines(orjson.dumps(as_dict(w), option=orjson.OPT_APPEND_NEWLINE) for w in asked)
+        write_json(map(as_dict, asked))
     else:
         _print(asked, top)
 

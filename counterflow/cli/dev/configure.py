@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from counterflow.cli._json import write_json
+
 _HEALTH = "counterflow-health"
 """The scrape job of a supervisor's parts; containers are supervised by their engine, and have no such job."""
 
@@ -18,7 +20,6 @@ def command(home: Path | None, as_json: bool) -> None:
 
     `counterflow up` does this itself. Existing files are overwritten, except the passwords.
     """
-    import orjson
     import yaml
 
     from counterflow.dashboards import build
@@ -39,6 +40,6 @@ def command(home: Path | None, as_json: bool) -> None:
     (prometheus / "prometheus.yml").write_text(yaml.safe_dump(scraped, sort_keys=False))
     settings.stack_file.write_text(settings.model_dump_json(indent=2))
     if as_json:
-        click.echo(orjson.dumps({"home": str(settings.home)}).decode())
+        write_json([{"home": str(settings.home)}])
     else:
         click.echo(f"{settings.home} is ready", err=True)

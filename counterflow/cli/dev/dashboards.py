@@ -8,6 +8,7 @@ import click
 
 from counterflow.base.errors import CounterflowError
 from counterflow.cli._group import Group
+from counterflow.cli._json import write_json
 
 
 @click.group(cls=Group)
@@ -34,8 +35,6 @@ def build(check: bool, to: Path, grafana: str | None, runbooks: str | None, as_j
     and prometheus/, the rules beside examples of configuration. A site names the addresses of its Grafana and its
     runbooks.
     """
-    import orjson
-
     from counterflow.dashboards.alerting import Site
     from counterflow.dashboards.build import write
     from counterflow.dashboards.mistakes import mistakes
@@ -43,7 +42,7 @@ def build(check: bool, to: Path, grafana: str | None, runbooks: str | None, as_j
     if check:
         broken = mistakes()
         if as_json:
-            click.echo(orjson.dumps({"wrong": broken}).decode())
+            write_json([{"wrong": broken}])
         if broken:
             raise CounterflowError("\n".join(broken), hint="see docs/dashboards.md", exit_code=1)
         return
@@ -51,4 +50,7 @@ def build(check: bool, to: Path, grafana: str | None, runbooks: str | None, as_j
     if relative := [f"--{name} {text}" for name, text in addresses.items() if "://" not in text]:
         raise click.UsageError(f"{', '.join(relative)}: expected a whole address, https://...")
     files = write(to, site=Site(**addresses))
-    click.echo(orjson.dumps({"files": files, "to": str(to)}).decode() if as_json else f"{files} files below {to}")
+    if as_json:
+        write_json([{"files": files, "to": str(to)}])
+    else:
+        click.echo(f"{files} files below {to}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from counterflow.base.errors import UNREACHED, CounterflowError
+from counterflow.cli._json import write_json
 
 
 @click.command()
@@ -16,7 +17,6 @@ def command(cluster: str | None, as_json: bool) -> None:
     The server is that of the stack, or COUNTERFLOW_CLICKHOUSE_URL; the user is `migrator`.
     """
     import httpx
-    import orjson
 
     from counterflow.base.clickhouse import ClickHouseError
     from counterflow.schemas.migrations import migrate
@@ -32,7 +32,7 @@ def command(cluster: str | None, as_json: bool) -> None:
     except ClickHouseError as error:
         raise CounterflowError(f"{url} rejected a migration: {error}") from None
     if as_json:
-        click.echo(orjson.dumps({"url": url, "applied": applied}))
+        write_json([{"url": url, "applied": applied}])
         return
     for name in applied:
         click.echo(name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from counterflow.cli._group import Group
+from counterflow.cli._json import write_json
 
 _partitions = click.option(
     "--partitions",
@@ -25,15 +26,12 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line instead of a table.")
 def listing(partitions: int, as_json: bool) -> None:
     """List the topics with their partitions and configuration."""
-    import orjson
-
     from counterflow.cli._table import console, table
     from counterflow.schemas import topics
 
     found = topics(partitions)
     if as_json:
-        for topic in found:
-            click.echo(orjson.dumps(topic._asdict()).decode())
+        write_json(topic._asdict() for topic in found)
         return
     rows = [
         {
@@ -61,7 +59,6 @@ def listing(partitions: int, as_json: bool) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text.")
 def create(partitions: int, replicas: int, users: bool, user: str, mechanism: str, as_json: bool) -> None:
     """Create the topics that do not exist yet; existing ones keep their configuration."""
-    import orjson
     from confluent_kafka import KafkaException
     from confluent_kafka.admin import AdminClient
 
@@ -88,7 +85,6 @@ def create(partitions: int, replicas: int, users: bool, user: str, mechanism: st
             f"Kafka at {kafka.bootstrap}: {error.args[0].str()}", hint="choose another user with --as", exit_code=2
         ) from None
     if as_json:
-        result = {"bootstrap": kafka.bootstrap, "topics": [topic.name for topic in wanted], "users": users}
-        click.echo(orjson.dumps(result).decode())
+        write_json([{"bootstrap": kafka.bootstrap, "topics": [topic.name for topic in wanted], "users": users}])
     else:
         click.echo(f"{len(wanted)} topics exist", err=True)

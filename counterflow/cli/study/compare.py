@@ -6,9 +6,9 @@ import sys
 from typing import TYPE_CHECKING
 
 import click
-import orjson
 
 from counterflow.base.inert import inert
+from counterflow.cli._json import write_json
 from counterflow.cli._reader import on_option, reader
 from counterflow.cli._table import console, table
 
@@ -51,7 +51,7 @@ def command(baseline: str, scenarios: tuple[str, ...], warm_up_s: float | None, 
             text = written.as_csv(comparison)
             click.echo(inert(text, keep="\n\t") if sys.stdout.isatty() else text, nl=False)
         case "json":
-            sys.stdout.buffer.write(orjson.dumps(written.as_dict(comparison), option=orjson.OPT_APPEND_NEWLINE))
+            write_json([written.as_dict(comparison)])
         case _:
             _print(comparison, top)
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import click
-import orjson
 
+from counterflow.cli._json import write_json
 from counterflow.cli._table import console, table
 
 if TYPE_CHECKING:
@@ -35,8 +34,7 @@ def command(ctx: click.Context, as_json: bool) -> None:
     failed = [*counted.pop("failed"), *failed]
     counted |= {**backtest.counted(), "failed": failed}
     if as_json:
-        lines = [*(outcome._asdict() for outcome in found), *(p._asdict() for p in predicted), counted]
-        sys.stdout.buffer.writelines(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines)
+        write_json([*(outcome._asdict() for outcome in found), *(p._asdict() for p in predicted), counted])
     else:
         out = console()
         for document in dict.fromkeys(outcome.document for outcome in found):

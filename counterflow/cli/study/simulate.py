@@ -7,10 +7,10 @@ from difflib import get_close_matches
 from pathlib import Path
 
 import click
-import orjson
 from rich.table import Column, Table
 
 from counterflow.base.errors import CounterflowError
+from counterflow.cli._json import write_json
 from counterflow.cli._table import console
 from counterflow.cli._times import TIME
 from counterflow.simulate import START, Simulation, cases, simulate
@@ -44,14 +44,14 @@ def command(case: str | None, out: Path | None, seed: int, start: datetime, list
     except OSError as error:
         raise CounterflowError(f"{error.filename or out}: {error.strerror}", hint="choose another folder") from None
     if as_json:
-        click.echo(orjson.dumps(_as_dict(case, seed, simulated)))
+        write_json([_as_dict(case, seed, simulated)])
     else:
         _print(simulated)
 
 
 def _list(as_json: bool) -> None:
     if as_json:
-        click.echo(orjson.dumps({name: case.title for name, case in cases().items()}))
+        write_json([{name: case.title for name, case in cases().items()}])
         return
     table = Table("case", "what", Column("assumed", no_wrap=True), box=None, header_style="dim")
     for name, case in cases().items():
