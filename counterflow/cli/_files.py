@@ -19,9 +19,8 @@ from counterflow.base.errors import why
 from counterflow.base.inert import inert
 from counterflow.cli._table import console
 from counterflow.cli._times import LOCAL_TIME
+from counterflow.recordings.given import ReadingOptions, lies_beside
 from counterflow.recordings.given import given as given_below
-from counterflow.recordings.given import lies_beside
-from counterflow.recordings.options import ReadingOptions
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -18,8 +18,7 @@ from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
 from counterflow.cli._files import errors, given, reading_options, report_beside
 from counterflow.cli._json import write_json
-from counterflow.recordings.given import lies_beside
-from counterflow.recordings.options import ReadingOptions
+from counterflow.recordings.given import ReadingOptions, lies_beside
 
 if TYPE_CHECKING:
     from counterflow.collectors.bundle import Refused

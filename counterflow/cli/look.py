@@ -38,8 +38,7 @@ from counterflow.cli._files import (
 )
 from counterflow.cli._json import write_json
 from counterflow.cli._table import console
-from counterflow.recordings.given import lies_beside
-from counterflow.recordings.options import ReadingOptions
+from counterflow.recordings.given import ReadingOptions, lies_beside
 
 if TYPE_CHECKING:
     from counterflow.analysis.findings import Finding

@@ -8,7 +8,7 @@ import click
 
 from counterflow.cli._files import Given, given, local, reading_options, temporary
 from counterflow.cli._reader import connection, kept, on_option
-from counterflow.recordings.options import ReadingOptions
+from counterflow.recordings.given import ReadingOptions
 
 
 @click.command()

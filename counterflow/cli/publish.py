@@ -17,8 +17,7 @@ from counterflow.cli._files import (
     report_needs,
 )
 from counterflow.cli._json import write_json
-from counterflow.recordings.given import lies_beside
-from counterflow.recordings.options import ReadingOptions
+from counterflow.recordings.given import ReadingOptions, lies_beside
 
 
 @click.command()

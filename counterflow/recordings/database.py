@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import shutil
+import tarfile
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
@@ -14,7 +17,7 @@ from counterflow.base.clickhouse import Settings
 from counterflow.base.errors import CounterflowError
 from counterflow.connection import Connection
 from counterflow.recordings.files import NAME, Files
-from counterflow.recordings.options import ReadingOptions
+from counterflow.recordings.given import ReadingOptions
 
 if TYPE_CHECKING:
     from counterflow.analysis.findings import Finding
@@ -188,9 +191,36 @@ def exported() -> dict[str, tuple[str, ...]]:
 
 
 def _new(folder: Path) -> Embedded:
-    from counterflow.recordings.prepared import opened
+    """Return an engine with the schema but without feeds of ledger and rollups, in a folder that does not exist yet.
 
-    return opened(folder)
+    The schema is made once and cached as an archive, which each look without --keep unpacks.
+    """
+    from importlib.metadata import version
+
+    from counterflow.base.caches import cached
+    from counterflow.base.embedded import Embedded
+    from counterflow.schemas.migrations import schema
+
+    archive = cached(f"schema-{version('chdb-core')}-{schema().digest}.tar", lambda: _packed(folder))
+    with tarfile.open(fileobj=io.BytesIO(archive)) as packed:
+        packed.extraction_filter = getattr(tarfile, "data_filter", None)  # Debian 12 has Python 3.11.2, without filters
+        packed.extractall(folder)  # noqa: S202 - written by this user's own look
+    return Embedded(folder)
+
+
+def _packed(folder: Path) -> bytes:
+    """Return the folder of such an engine as an archive."""
+    from counterflow.base.embedded import Embedded
+    from counterflow.schemas.migrations import FEEDS, Schema, migrate, schema
+
+    with Embedded(folder) as engine:
+        engine.post("SET fsync_metadata = 0")  # saves a wait for the disk for each of some hundred tables and views
+        migrate(engine, Schema({name: text for name, text in schema().parts.items() if name != FEEDS}, {}))
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        archive.add(folder, ".")
+    shutil.rmtree(folder)
+    return packed.getvalue()
 
 
 def _kept(folder: Path) -> Embedded:

@@ -1,16 +1,36 @@
-"""Which files are read: those that are named, and those below folders."""
+"""What the user gives: files, those below folders among them, and what they do not state themselves."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator
+from datetime import datetime
 from pathlib import Path
+from typing import Literal, NamedTuple
+from zoneinfo import ZoneInfo
 
 from counterflow.base.errors import CounterflowError
 
 _DESCRIBES = re.compile(r"readme|licen[cs]e|changelog|.*\.md$", re.IGNORECASE)
 """Names of files that describe recordings, and are none."""
+
+
+class ReadingOptions(NamedTuple):
+    """The options by which files are read, as `collectors.reading.read_each` takes them.
+
+    Parameters
+    ----------
+    zone : of local times.
+    system : name of the system, instead of the one in the file.
+    date_order : of ambiguous dates.
+    at : time of a listing that carries none, or begin of a run; without a zone it is in `zone`.
+    """
+
+    zone: ZoneInfo
+    system: str | None = None
+    date_order: Literal["ymd", "mdy", "dmy"] | None = None
+    at: datetime | None = None
 
 
 def given(paths: Iterable[Path], written: Collection[Path] = ()) -> tuple[list[Path], list[Path]]:

@@ -15,8 +15,7 @@ from zoneinfo import ZoneInfo
 from counterflow.base.clickhouse import ClickHouseError
 from counterflow.base.errors import CounterflowError
 from counterflow.recordings.database import Database, parts
-from counterflow.recordings.given import given, lies_beside
-from counterflow.recordings.options import ReadingOptions
+from counterflow.recordings.given import ReadingOptions, given, lies_beside
 
 _open: Database | None = None
 

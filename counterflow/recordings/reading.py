@@ -28,7 +28,7 @@ from counterflow.collectors.agent.frames import Broken, Framed, Frames
 from counterflow.collectors.reading import Faults, read_each
 from counterflow.collectors.records import Fields, Item, Reason, Record, Reject, Table
 from counterflow.collectors.sources.files import unicode
-from counterflow.recordings.options import ReadingOptions
+from counterflow.recordings.given import ReadingOptions
 from counterflow.schemas.clickhouse_insert import insert_files
 
 AGENT = "no agent"

@@ -11,8 +11,7 @@ from zoneinfo import ZoneInfo
 
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.recordings.database import Database
-from counterflow.recordings.given import given
-from counterflow.recordings.options import ReadingOptions
+from counterflow.recordings.given import ReadingOptions, given
 from counterflow.schemas.definition import datasets
 from tests.e2e.conftest import Case
 
