@@ -1,11 +1,12 @@
 """Copies into the chart what it needs from the rest of the repository, since a chart cannot read outside its folder.
 
-`make chart` runs this module, which writes `counterflow/files/`; Git ignores them. So do the tests of the chart. So a
-new job, topic, dashboard or alert needs no edit in the chart.
+`make chart` runs this module, which writes `counterflow/files/` and the schema of the values; Git ignores both. So do
+the tests of the chart. So a new job, topic, dashboard or alert needs no edit in the chart.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,11 +28,12 @@ from counterflow.schemas import topics
 from counterflow.schemas.definition import datasets
 from counterflow.stack import clickhouse, flink
 from counterflow.stack.kafka_users import Grant, grants
+from helm.values_schema import schema
 
 PLACEHOLDERS = alerting.Site("https://grafana.invalid", "https://runbooks.invalid/{alert}")
 """Addresses that the chart replaces by those of its values."""
 
-FOLDER = Path(__file__).parent / "counterflow" / "files"
+CHART = Path(__file__).parent / "counterflow"
 
 _HEAD = "# Made by `make chart`.\n"
 _RESOURCES = {
@@ -49,21 +51,24 @@ _OPERATIONS = {
 
 
 def files() -> Iterator[tuple[str, str]]:
-    """Yield the path below `counterflow/files/` and the text of each file."""
-    yield "jobs.yaml", _yaml({"jobs": list(_jobs())})
-    yield "topics.yaml", _yaml({"topics": list(_topics())})
-    yield "users.yaml", _yaml({"users": list(_users())})
-    yield "clickhouse.yaml", _yaml({"profiles": dict(_paths(clickhouse.PROFILES)), "users": dict(_clickhouse_users())})
-    yield "log4j-console.properties", flink.LOG4J
+    """Yield the path below the chart and the text of each file."""
+    yield "files/jobs.yaml", _yaml({"jobs": list(_jobs())})
+    yield "files/topics.yaml", _yaml({"topics": list(_topics())})
+    yield "files/users.yaml", _yaml({"users": list(_users())})
+    rights = {"profiles": dict(_paths(clickhouse.PROFILES)), "users": dict(_clickhouse_users())}
+    yield "files/clickhouse.yaml", _yaml(rights)
+    yield "files/log4j-console.properties", flink.LOG4J
     made = build.files(PLACEHOLDERS)
-    yield "rules.yml", made[alerting.PROMETHEUS]
-    yield "grafana-alerts.yaml", made[alerting.GRAFANA]
-    yield "alertmanager.yaml", _yaml(_alertmanager(made["prometheus/alertmanager.example.yml"]))
-    yield "datasources.yaml", made[build.DATASOURCES]
+    yield "files/rules.yml", made[alerting.PROMETHEUS]
+    yield "files/grafana-alerts.yaml", made[alerting.GRAFANA]
+    yield "files/alertmanager.yaml", _yaml(_alertmanager(made["prometheus/alertmanager.example.yml"]))
+    yield "files/datasources.yaml", made[build.DATASOURCES]
     for path, text in made.items():
         if path.startswith(build.DASHBOARDS):
-            yield f"dashboards/{Path(path).name}", text
-    yield "folders.yaml", _yaml({uid: folder_of(board).heading for uid, board in boards().items()})
+            yield f"files/dashboards/{Path(path).name}", text
+    yield "files/folders.yaml", _yaml({uid: folder_of(board).heading for uid, board in boards().items()})
+    values = yaml.safe_load((CHART / "values.yaml").read_text())
+    yield "values.schema.json", json.dumps(schema(values), indent=1)
 
 
 def _jobs() -> Iterator[dict[str, Any]]:
@@ -131,15 +136,15 @@ def _yaml(content: dict[str, Any]) -> str:
     return _HEAD + yaml.safe_dump(content, sort_keys=False, width=120)
 
 
-def write(folder: Path = FOLDER) -> None:
+def write(chart: Path = CHART) -> None:
     """Write every file, and remove obsolete ones; nothing is touched before all files are made."""
     made = dict(files())
-    for path in folder.rglob("*"):
-        if path.is_file() and path.relative_to(folder).as_posix() not in made:
+    for path in (chart / "files").rglob("*"):
+        if path.is_file() and path.relative_to(chart).as_posix() not in made:
             path.unlink()
     for name, text in made.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
+        (chart / name).parent.mkdir(parents=True, exist_ok=True)
+        (chart / name).write_text(text)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import re
 import shutil
 from collections.abc import Iterator
@@ -36,9 +35,9 @@ CLAIMS = {"data", "home"}
 
 
 def test_files_of_the_chart_are_replaced_and_unused_ones_removed(tmp_path: Path) -> None:
-    (tmp_path / "dashboards").mkdir()
-    (tmp_path / "dashboards/gone.json").write_text("{}")
-    (tmp_path / "jobs.yaml").write_text("jobs: []")
+    (tmp_path / "files/dashboards").mkdir(parents=True)
+    (tmp_path / "files/dashboards/gone.json").write_text("{}")
+    (tmp_path / "files/jobs.yaml").write_text("jobs: []")
     files.write(tmp_path)
     found = {path.relative_to(tmp_path).as_posix(): path.read_text() for path in tmp_path.rglob("*") if path.is_file()}
     assert found == dict(files.files())
@@ -175,30 +174,6 @@ def test_alerts_lead_to_the_site_and_are_rules_that_prometheus_takes(tmp_path: P
     file.write_text(yaml.safe_dump(found["spec"]))
     check = prometheus.run("promtool", "check", "rules", file)
     assert check.returncode == 0, check.stderr
-
-
-def test_every_value_is_in_the_schema_and_every_name_of_the_schema_has_a_default() -> None:
-    schema = json.loads((CHART / "values.schema.json").read_text())
-    values = yaml.safe_load((CHART / "values.yaml").read_text())
-    assert [path for path, known in _paths(values, schema, schema["definitions"]) if not known] == []
-
-
-UNSET = {"limits", "requests"}
-"""Names without a default of their own in some places."""
-
-
-def _paths(values: Json, schema: Json, definitions: Json, at: str = "") -> Iterator[tuple[str, bool]]:
-    """Yield each default with whether the schema names it, and each name of the schema that has no default."""
-    schema = definitions[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
-    named = schema.get("properties", {})
-    if named and (schema.get("additionalProperties") is False or "unevaluatedProperties" in schema):
-        yield from (
-            (f"{at}.{name} has no default", False) for name in named.keys() - values.keys() - {"global"} - UNSET
-        )
-        for name, value in values.items():
-            yield f"{at}.{name}", name in named or (not at and name in definitions["pod"]["properties"])
-            if isinstance(value, dict) and name in named:
-                yield from _paths(value, named[name], definitions, f"{at}.{name}")
 
 
 def test_a_session_runs_every_job() -> None:
