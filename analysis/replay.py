@@ -84,5 +84,5 @@ def replayed(rule: AnyRule, parameters: Any, rows: Iterable[Given]) -> Iterator[
 def judged(rule: AnyRule, parameters: Any, rows: Iterable[Given]) -> Iterator[Judged]:
     """Yield each interval as a score needs it."""
     for row, verdict in verdicts(rule, parameters, rows):
-        state, interval = str(verdict.state), row.interval
+        state, interval = verdict.state, row.interval
         yield Judged(row.entity[0], row.entity[1], interval.ts, interval.interval_s or 0.0, state, state in rule.alarms)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from datetime import UTC
-from enum import StrEnum
 from math import dist, sqrt
 from statistics import median
 from typing import Annotated, Any, NamedTuple
@@ -59,19 +58,17 @@ class Parameters:
     learn_spread: float = parameter(0.10, "(99.5th percentile - median) / it of at most this lets it judge.", CHOSEN)
 
 
-class Signal(StrEnum):
-    """Signal of one interval; also the state of a subsystem."""
-
-    OK = "OK"
-    PATH_DEGRADED = "PATH_DEGRADED"
-    WARNING = "WARNING"
-    CRITICAL = "CRITICAL"
-    UNKNOWN = "UNKNOWN"
-    STALE = "STALE"
-
-
-OK, PATH_DEGRADED, WARNING, CRITICAL, UNKNOWN, STALE = Signal
-WORSE: dict[str, int] = {OK: 0, UNKNOWN: 0, STALE: 0, PATH_DEGRADED: 1, WARNING: 2, CRITICAL: 3}
+STATES = {
+    "OK": "OK",
+    "PATH_DEGRADED": "path degraded",
+    "WARNING": "near its ceiling",
+    "CRITICAL": "at its ceiling",
+    "UNKNOWN": "not judged",
+    "STALE": "no newer data",
+}
+"""Signals of one interval, which are also the states of a subsystem, with words for people."""
+OK, PATH_DEGRADED, WARNING, CRITICAL, UNKNOWN, STALE = STATES
+WORSE = {OK: 0, UNKNOWN: 0, STALE: 0, PATH_DEGRADED: 1, WARNING: 2, CRITICAL: 3}
 ZHPF, ZHL = PATHS = ("zhpf", "zhl")
 
 
@@ -181,8 +178,7 @@ def judge(parameters: Parameters, state: LogState, interval: LogInterval) -> tup
         signal, rule = (WARNING, "log_ceiling_learned") if signal == CRITICAL else (signal, rule)
         reason = f"{reason}; {NO_CEILING}: learned {_in_words(limit)}, which warns at most"
 
-    before, clearing = state.state, 0
-    shown: str = signal
+    before, shown, clearing = state.state, signal, 0
     if WORSE[signal] < WORSE[before]:
         shown, clearing, words = left(before, signal, _leave(p, before, i, figures), state.clearing, p.clear_after)
         reason = f"{reason}{words}"
@@ -300,7 +296,7 @@ def _cpu_free(p: Parameters, i: LogInterval) -> bool | None:
     return None if i.gcp_pct is None or i.ziip_pct is None else True
 
 
-def _signal(p: Parameters, i: LogInterval, f: _Figures) -> tuple[Signal, str | None]:
+def _signal(p: Parameters, i: LogInterval, f: _Figures) -> tuple[str, str | None]:
     """Return the worst state whose condition holds, and the condition's name; an unknown condition does not hold."""
     waited_for = f.pressure and f.cpu_free
     if waited_for and f.near_in_a_row >= p.raise_after:
@@ -359,14 +355,7 @@ RULE = Rule(
     alarms=(CRITICAL,),
     parameters=Parameters,
     made=LogInterval,
-    states={
-        OK: "OK",
-        PATH_DEGRADED: "path degraded",
-        WARNING: "near its ceiling",
-        CRITICAL: "at its ceiling",
-        UNKNOWN: "not judged",
-        STALE: "no newer data",
-    },
+    states=STATES,
     start=LogState(),
     judge=judge,
 )

@@ -8,7 +8,6 @@ pipelines/jobs/roce_cap/README.md has the rule in words, its parameters and thei
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from statistics import median
 from typing import NamedTuple
 
@@ -56,18 +55,16 @@ class Parameters:
     )
 
 
-class Signal(StrEnum):
-    """Signal of one interval; also the state of a link."""
-
-    OK = "OK"
-    DEMAND_LIMITED = "DEMAND_LIMITED"
-    LIKELY = "LIKELY"
-    SUSPECTED = "SUSPECTED"
-    CAPPED = "CAPPED"
-    UNKNOWN = "UNKNOWN"
-
-
-OK, DEMAND_LIMITED, LIKELY, SUSPECTED, CAPPED, UNKNOWN = Signal
+STATES = {
+    "OK": "OK",
+    "DEMAND_LIMITED": "limited by demand",
+    "LIKELY": "probably capped",
+    "SUSPECTED": "cap suspected",
+    "CAPPED": "capped",
+    "UNKNOWN": "not judged",
+}
+"""Signals of one interval, which are also the states of a link, with words for people."""
+OK, DEMAND_LIMITED, LIKELY, SUSPECTED, CAPPED, UNKNOWN = STATES
 RAISED = (SUSPECTED, CAPPED)
 
 
@@ -248,7 +245,7 @@ def _load(i: LinkInterval) -> _Load | None:
 
 def _signalled(
     p: Parameters, i: LinkInterval, load: _Load, usual: Usual, dropped: bool, drop: str
-) -> tuple[Signal, int, str]:
+) -> tuple[str, int, str]:
     """Return the signal of one interval by itself, the number of the rule that decided, and the reason."""
     util, share = load.util, load.share
     if util is not None and util < p.util_threshold:
@@ -348,14 +345,7 @@ RULE = Rule(
     alarms=(CAPPED,),
     parameters=Parameters,
     made=LinkInterval,
-    states={
-        OK: "OK",
-        DEMAND_LIMITED: "limited by demand",
-        LIKELY: "probably capped",
-        SUSPECTED: "cap suspected",
-        CAPPED: "capped",
-        UNKNOWN: "not judged",
-    },
+    states=STATES,
     start=LinkState(),
     judge=judge,
 )

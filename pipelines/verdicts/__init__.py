@@ -129,7 +129,7 @@ def in_order(
             continue
         ts_ms = _milliseconds(interval.ts)
         state, verdict = rule.judge(parameters, place.rule, interval)
-        place = SeriesPlace(state, str(verdict.state), place.since_ms if verdict.state == place.shown else ts_ms)
+        place = SeriesPlace(state, verdict.state, place.since_ms if verdict.state == place.shown else ts_ms)
         yield place, _published(verdict, interval, ts_ms, row["n"], place.since_ms, digest)
 
 
@@ -143,8 +143,8 @@ def _published(verdict: Verdict, interval: Any, ts_ms: int, n: int, since_ms: in
         "ts_ms": ts_ms,
         "n": n,
         "interval_s": interval.interval_s,
-        "state": str(verdict.state),
-        "signal": verdict.signal and str(verdict.signal),
+        "state": verdict.state,
+        "signal": verdict.signal,
         "stale": verdict.stale,
         "reason": verdict.reason,
         "since_ms": since_ms,

@@ -185,12 +185,12 @@ def verdicts(
         state, shown, since = rule.start, None, ""
         for row in sorted(rows, key=lambda row: datetime.fromisoformat(row["ts"])):
             state, judged = rule.judge(rule.parameters(), state, rule.interval(row))
-            shown, since = str(judged.state), since if str(judged.state) == shown else row["ts"]
+            shown, since = judged.state, since if judged.state == shown else row["ts"]
             results[(rule.name, *name, row["ts"])] = {
                 "n": row["n"],
                 "interval_s": row["interval_s"],
                 "state": shown,
-                "signal": judged.signal and str(judged.signal),
+                "signal": judged.signal,
                 "stale": judged.stale,
                 "since": since,
             }

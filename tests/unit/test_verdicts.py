@@ -47,7 +47,7 @@ def plainly(rows: Iterable[dict[str, Any]]) -> dict[str, tuple[str, str | None, 
     state, plain = LinkState(), {}
     for one in sorted(rows, key=lambda row: row["ts"]):
         state, verdict = RULE.judge(Parameters(), state, RULE.interval(one))
-        plain[one["ts"]] = (str(verdict.state), verdict.signal and str(verdict.signal), verdict.stale, verdict.reason)
+        plain[one["ts"]] = (verdict.state, verdict.signal, verdict.stale, verdict.reason)
     return plain
 
 
