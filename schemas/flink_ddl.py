@@ -21,21 +21,16 @@ _TYPES = {
 
 
 def source_table(
-    dataset: Dataset,
-    *,
-    bootstrap_servers: str = "{bootstrap_servers}",
-    group_id: str = "{group_id}",
-    columns: Container[str] | None = None,
-    options: Mapping[str, str] | None = None,
+    dataset: Dataset, *, bootstrap_servers: str, group_id: str, columns: Container[str], options: Mapping[str, str]
 ) -> str:
     """Return the CREATE TABLE that reads a dataset's topic from its beginning, committed records only.
 
     Each row is a frame of a counter, whose own columns are arrays (`row_view`), or a row of a result. `pt` is the
     processing time, for keep-first deduplication.
-    The table has only these `columns` (default: all), since Flink parses every column of a table, used or not.
+    The table has only these `columns`, since Flink parses every column of a table, used or not.
     `options` are added to the connector's.
     """
-    names = [name for name in dataset.all_columns if columns is None or name in columns]
+    names = [name for name in dataset.all_columns if name in columns]
     sizes = ["`frame_rows` INT"] if dataset.role == "counter" else []
     return _table(
         dataset,
@@ -51,20 +46,12 @@ def source_table(
             "format": "json",
             "json.ignore-parse-errors": "true",  # the lander turns such a record into a dead letter
             "json.timestamp-format.standard": "ISO-8601",
-            **(options or {}),
+            **options,
         },
     )
 
 
-def row_view(
-    dataset: Dataset,
-    source: str,
-    *,
-    columns: Container[str] | None = None,
-    where: str = "",
-    rows: str = "",
-    distinct: bool = False,
-) -> str:
+def row_view(dataset: Dataset, source: str, *, columns: Container[str], where: str, rows: str, distinct: bool) -> str:
     """Return the CREATE VIEW, named as the dataset, of the rows that meet `rows` of frames that meet `where`.
 
     `source` is their table. A `distinct` view has each natural key once, from the frame that arrived first, however
@@ -72,14 +59,14 @@ def row_view(
     that the lander refuses as malformed have no rows.
     `columns` may name `apart_s`, the seconds from `prev_ts` to `ts`, of a dataset that has both.
     """
-    names = [name for name in dataset.all_columns if columns is None or name in columns]
+    names = [name for name in dataset.all_columns if name in columns]
     view, only = f"CREATE TEMPORARY VIEW `{dataset.dataset}` AS", f" WHERE {rows}" if rows else ""
     if dataset.role == "result":
         selected = ", ".join(f"`{column}`" for column in names)
         return f"{view} SELECT {selected}, `pt` FROM {source}{only}"
     frames = _frames(dataset, names, source, where)
     found = _paired(dataset, names, _fresh(dataset, names, frames)) if distinct else _placed(dataset, names, frames)
-    if columns is not None and "apart_s" in columns and "prev_ts" in names:
+    if "apart_s" in columns and "prev_ts" in names:
         found = f"SELECT *, {_APART_S} AS apart_s FROM ({found})"
     return f"{view} SELECT * FROM ({found}){only}" if rows else f"{view} {found}"
 
@@ -186,12 +173,7 @@ def _zip(arrays: list[tuple[str, str]]) -> tuple[str, dict[str, tuple[str, ...]]
     return f"MAP_ENTRIES(MAP_FROM_ARRAYS({keys}, {values}))", paths
 
 
-def sink_table(
-    dataset: Dataset,
-    *,
-    bootstrap_servers: str = "{bootstrap_servers}",
-    options: Mapping[str, str] | None = None,
-) -> str:
+def sink_table(dataset: Dataset, *, bootstrap_servers: str, options: Mapping[str, str]) -> str:
     """Return the CREATE TABLE that upserts a dataset's rows into its topic by natural key."""
     return _table(
         dataset,
@@ -207,16 +189,9 @@ def sink_table(
             "value.json.timestamp-format.standard": "ISO-8601",
             "value.json.encode.ignore-null-fields": "true",
             "sink.delivery-guarantee": "at-least-once",
-            **(options or {}),
+            **options,
         },
     )
-
-
-def flink_sql(dataset: Dataset) -> str:
-    """Return the table of a dataset: a source with the view of its rows, or a sink where jobs compute it."""
-    if dataset.role == "result":
-        return sink_table(dataset) + ";\n"
-    return f"{source_table(dataset)};\n\n{row_view(dataset, f'topics.`{dataset.dataset}`')};\n"
 
 
 def _framed(dataset: Dataset, name: str) -> str:

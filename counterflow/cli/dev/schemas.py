@@ -16,22 +16,19 @@ def command() -> None:
 
 @command.command()
 @click.argument("dataset")
-@click.option(
-    "--as", "form", type=click.Choice(["clickhouse", "flink", "json-schema"]), default="clickhouse", show_default=True
-)
+@click.option("--as", "form", type=click.Choice(["clickhouse", "json-schema"]), default="clickhouse", show_default=True)
 def show(dataset: str, form: str) -> None:
-    """Print DATASET as ClickHouse statements, as Flink's, or as JSON Schema."""
+    """Print DATASET as ClickHouse statements or as JSON Schema."""
     from counterflow.schemas.clickhouse_ddl import migration
     from counterflow.schemas.definition import datasets
-    from counterflow.schemas.flink_ddl import flink_sql
     from counterflow.schemas.json_schema import message_schema
 
     if dataset not in datasets():
         raise CounterflowError(f"no dataset `{dataset}`; there are {', '.join(datasets())}", exit_code=2)
     found = datasets()[dataset]
-    if found.role == "view" and form != "clickhouse":
+    if form == "clickhouse":
+        click.echo(migration(found), nl=False)
+    elif found.role == "view":
         raise CounterflowError(f"{dataset} is a view of ClickHouse: it has no messages", exit_code=2)
-    if form == "json-schema":
-        click.echo(orjson.dumps(message_schema(found), option=orjson.OPT_INDENT_2))
     else:
-        click.echo(migration(found) if form == "clickhouse" else flink_sql(found), nl=False)
+        click.echo(orjson.dumps(message_schema(found), option=orjson.OPT_INDENT_2))
