@@ -141,7 +141,7 @@ def test_a_sorted_recording_with_a_long_header_is_resumed() -> None:
             assert found(parse(content, item)) == found(items[at:])
 
 
-@pytest.mark.parametrize("case", ["clock_of_12_hours", "clock_fall_back", "clock_spring_forward", "cut_line"])
+@pytest.mark.parametrize("case", ["clock_of_12_hours", "clock_fall_back", "cut_line"])
 def test_stamps_without_dates_are_read_as_with_them(case: str) -> None:
     dated = golden(f"nmon/{case}").input
     undated = re.sub(rb"(?m)^(ZZZZ,[^,]+,[^,]+),.*$", rb"\1", dated)
