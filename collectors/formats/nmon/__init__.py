@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Any, BinaryIO
 
 from counterflow.collectors.formats.nmon.parser import TAG, Parser
-from counterflow.collectors.records import Context, Item, Position, Reason, Reject
+from counterflow.collectors.records import Context, Item, Position, Reason, Reject, resumable
 from counterflow.collectors.text.lines import BOM, Line, read_head, read_lines, with_commas, without_padding
 
 Lines = Callable[..., Iterator[Line]]
@@ -39,7 +39,8 @@ def parse(stream: BinaryIO, context: Context, position: Position | None = None) 
     """Return the records of each snapshot when it is whole, its manifest rows, and a position to resume at."""
     if position is None and not read_head(stream, 1):
         return iter([Reject(Reason.EMPTY_FILE, "the file is empty", "none")] if context.complete else [])
-    return _items(stream, context, position)
+    items = _items(stream, context, position)
+    return items if context.complete else resumable(items)
 
 
 def _items(stream: BinaryIO, context: Context, position: Position | None) -> Iterator[Item]:
@@ -58,11 +59,11 @@ def _items(stream: BinaryIO, context: Context, position: Position | None) -> Ite
         if line.fault is Reason.CUT_LINE and not context.complete:
             return
         parser.feed(line)
-        if parser.whole:
-            yield from parser.pop_whole()
+        if parser.items:
+            yield from parser.pop()
     if context.complete:
         parser.finish(line.end, line.number)
-        yield from parser.pop_whole()
+        yield from parser.pop()
 
 
 def _notation(stream: BinaryIO) -> Lines:
@@ -122,10 +123,10 @@ def _sorted(stream: BinaryIO, lines: Lines, context: Context, state: dict[str, A
             else:
                 parser.feed(line)
         if parser.settle():
-            yield from _without_positions(parser.pop_whole())
+            yield from _without_positions(parser.pop())
             yield Position(0, 0, {**parser.state(), "sorted": number})
     parser.finish(end, last)
-    yield from _without_positions(parser.pop_whole())
+    yield from _without_positions(parser.pop())
     yield Position(end, last, parser.state())
 
 

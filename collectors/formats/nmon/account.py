@@ -6,7 +6,7 @@ import re
 from typing import Literal
 
 from counterflow.collectors.formats.nmon.snapshot import Snapshot
-from counterflow.collectors.records import Item, Position, Reason, Reject
+from counterflow.collectors.records import Item, Reason, Reject
 from counterflow.collectors.text import stamps
 from counterflow.collectors.text.codepages import text
 from counterflow.collectors.text.lines import KEPT_BYTES, MAX_LINE_BYTES, Line
@@ -16,32 +16,15 @@ Kept = Literal["all", "part", "none"]
 SECTION = re.compile(rb"[A-Za-z][A-Za-z0-9_+-]*")
 
 
-_HELD_ITEMS = 20_000
-"""Items that are held until a position covers them; where data is read to its end, more are yielded earlier."""
-
-
 class Account:
-    """Items in the order in which they were found; a reject has the place, system and snapshot of its fault.
+    """Items in the order in which they were found; a reject has the place, system and snapshot of its fault."""
 
-    Items are held until a position covers them: a reader that stops anywhere has received none that would be repeated.
-    """
-
-    def __init__(self, complete: bool) -> None:
-        """`complete` data is read to its end."""
-        self.whole: list[Item] = []
-        """Items that may be yielded."""
+    def __init__(self) -> None:
         self.items: list[Item] = []
-        """Items that no position covers yet."""
-        self._complete = complete
+        """Items that were not yielded yet."""
         self.system: str | None = None
         self.snapshot = Snapshot(0, "", None, None)
         self.noted: set[str] = set()
-
-    def cover(self, position: Position) -> None:
-        """Release the items before `position`."""
-        self.whole += self.items
-        self.whole.append(position)
-        self.items = []
 
     def reject(
         self,
@@ -59,9 +42,6 @@ class Account:
             section = text(first) if SECTION.fullmatch(first) else None
         tag = snapshot.decode() if snapshot else self.snapshot.tag or None
         instant = self.snapshot.instant if self.snapshot.number and tag == self.snapshot.tag else None
-        if self._complete and len(self.items) > _HELD_ITEMS:
-            self.whole += self.items
-            self.items = []
         self.items.append(
             Reject(
                 reason,

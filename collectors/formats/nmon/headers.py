@@ -52,12 +52,6 @@ class Layout:
     signed: bool = False
     ceiling: int | None = None
     grows: bool = False
-    judged: bool = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Set `judged`: whether the values of a row are compared with each other or with a limit."""
-        judged = self.percentages or self.section == "LPAR" or self.ceiling is not None
-        object.__setattr__(self, "judged", judged)
 
 
 class ProcessLayout(NamedTuple):

@@ -13,7 +13,7 @@ from counterflow.collectors.formats.nmon.clock import LINUX_FIRST_S, Clock
 from counterflow.collectors.formats.nmon.headers import Facts, Headers, local_time, pack, unpack
 from counterflow.collectors.formats.nmon.reader import Reader, is_numeric, names, pair
 from counterflow.collectors.formats.nmon.rows import Plans
-from counterflow.collectors.formats.nmon.snapshot import ConfigItem, Run, Snapshot
+from counterflow.collectors.formats.nmon.snapshot import ConfigItem, Snapshot
 from counterflow.collectors.formats.nmon.snapshot import items as items_of
 from counterflow.collectors.records import Context, Item, Position, Reason, Reject
 from counterflow.collectors.text import stamps
@@ -48,14 +48,14 @@ class Unstamped:
 
 
 class Parser:
-    """State of one parse: `feed` takes lines, `finish` ends the last snapshot, `pop_whole` returns whole items."""
+    """State of one parse: `feed` takes lines, `finish` ends the last snapshot, `pop` returns the items found."""
 
     def __init__(self, context: Context, state: dict[str, Any] | None = None) -> None:
         """Begin a recording, or go on from the state of a position."""
         self._context = context
-        self._account = Account(context.complete)
-        self.whole = self._account.whole
-        """What `pop_whole` returns."""
+        self._account = Account()
+        self.items = self._account.items
+        """Items that were not popped yet."""
         self._account.system = context.system
         self._plans = Plans()
         self._facts = Facts()
@@ -122,9 +122,9 @@ class Parser:
     def refuse(self, line: Line, reason: Reason, detail: str, number: int) -> None:
         self._account.reject(line, reason, detail, snapshot=b"T%04d" % number)
 
-    def pop_whole(self) -> list[Item]:
-        items = self.whole.copy()
-        self.whole.clear()
+    def pop(self) -> list[Item]:
+        items = self.items.copy()
+        self.items.clear()
         return items
 
     def settle(self) -> bool:
@@ -223,7 +223,7 @@ class Parser:
         self._in_aaa = False
         if self._system is None:
             self._refused = True
-            self._account.items.append(
+            self.items.append(
                 Reject(
                     Reason.BAD_HEADER,
                     "no AAA,host line names the system: set `system` of the source, or --system",
@@ -245,7 +245,7 @@ class Parser:
             self._no_data(line._replace(data=b""))
         if self._in_aaa and self._snapshot.config and self._system is not None:
             self._begin()
-        self._finish_snapshot(line)
+        self._close(line.offset, line.number - 1)
         self._account.reject(line, Reason.RESTARTED, "a second recording begins in this file", "all")
         self._facts = Facts()
         self._reader.use(Headers(self._facts))
@@ -315,10 +315,9 @@ class Parser:
         if before is None:
             self._snapshot.instant = instant  # the configuration before it has no time of its own
         if not self._unstamped:
-            self._finish_snapshot(line, lent=before is None)
-        if ambiguous and "fold" not in self._account.noted:
-            self._account.noted.add("fold")
-            self._account.reject(line, Reason.CLOCK_CHANGE, f"{local}: {stamps.AMBIGUOUS}", "all")
+            self._close(line.offset, line.number - 1, lent=before is None)
+        if ambiguous:
+            self._account.once("fold", line, Reason.CLOCK_CHANGE, f"{local}: {stamps.AMBIGUOUS}")
         self._place_lost(line, number, instant)
         if number <= self._clock.number:
             if self._clock.instant is not None and instant <= self._clock.instant:
@@ -338,19 +337,15 @@ class Parser:
         self._snapshot.seconds, self._snapshot.gap_s = self._clock.lengths_s(line, number, taken, self._facts)
         self._snapshot.instant = self._clock.place(taken)
 
-    def _finish_snapshot(self, line: Line, *, lent: bool = False) -> None:
-        """Release the open snapshot, before `line`; `lent` means that it has its time from that line."""
-        self._close(line.offset, line.number - 1, lent=lent)
-
     def _close(self, end: int, number: int, *, lent: bool = False) -> None:
-        """Release the open snapshot; the data goes on at `end`, after line `number`."""
+        """End the open snapshot; the data goes on at `end`, after line `number`, of which its time may be `lent`."""
         self._end_snapshot()
         if lent:  # else the line would follow itself when it is read again from here
             self._snapshot.instant = None
-        self._account.cover(Position(end, number, self.state()))
+        self.items.append(Position(end, number, self.state()))
 
     def _end_snapshot(self) -> None:
-        snapshot, items = self._snapshot, self._account.items
+        snapshot, items = self._snapshot, self.items
         self._reader.finish()
         if snapshot.gap_s is not None:
             self._note_gap(snapshot, snapshot.gap_s)
@@ -360,9 +355,7 @@ class Parser:
             detail = f"{len(snapshot.config)} lines of configuration of an unknown time: no AAA,time and no snapshot"
             items.append(Reject(Reason.STAMP_MISSING, detail, "none", system=self._system))
         if not snapshot.empty and not self._refused:
-            headers = self._reader.headers
-            run = Run(self._system or "", self._run_id)
-            items += items_of(snapshot, headers, self._plans, run, processes_recorded="TOP" in headers)
+            items += items_of(snapshot, self._reader.headers, self._plans, self._system or "", self._run_id)
         if snapshot.number:
             self._clock.number, self._clock.instant = snapshot.number, snapshot.instant
         self._show(Snapshot(0, "", self._clock.instant or snapshot.instant, None))
@@ -401,7 +394,7 @@ class Parser:
             if self._refused:
                 return False
             if not self._unstamped:
-                self._finish_snapshot(line)
+                self._close(line.offset, line.number - 1)
             self._unstamped.append(Unstamped(number, tag, [line]))
             if len(self._unstamped) > _HELD_SNAPSHOTS:
                 self._refuse_unstamped(self._unstamped.pop(0))
@@ -435,7 +428,7 @@ class Parser:
                 self.feed(row)
             self._end_snapshot()
         if lost:  # lines after theirs were read already, so only the place behind them all can be resumed at
-            self._account.cover(Position(line.offset, line.number - 1, self.state()))
+            self.items.append(Position(line.offset, line.number - 1, self.state()))
 
     def _refuse_unstamped(self, *which: Unstamped) -> None:
         if not which:

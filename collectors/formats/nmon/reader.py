@@ -83,10 +83,6 @@ class Reader:
             self._account.reject(line, Reason.DUPLICATE_ROW, detail)
             return
         numbers: list[float] | list[float | None] | None = plain_numbers(fields)
-        gaps = numbers is None
-        if numbers is not None and len(numbers) == len(layout.names) and not layout.judged:
-            rows[section] = Row(layout, numbers)  # nearly every row
-            return
         if numbers is None:
             linux = self.headers.system == "Linux"
             numbers, problems = careful_numbers(fields, unsupported=linux, signed=layout.signed)
@@ -96,42 +92,42 @@ class Reader:
                 self._refuse_fields(line, layout.names, problems)
         if len(numbers) != len(layout.names):
             self._wrong_count(line, section, layout, numbers, fields)
-        elif (row := self._checked(line, layout, numbers, gaps)) is not None:
+        elif (row := self._checked(line, layout, numbers)) is not None:
             rows[section] = row
 
-    def _checked(self, line: Line, layout: Layout, numbers: Sequence[float | None], gaps: bool) -> Row | None:
+    def _checked(self, line: Line, layout: Layout, numbers: Sequence[float | None]) -> Row | None:
         """Return the row without its impossible values, or None where no value can be trusted."""
         if layout.percentages and not any(numbers[:5]):
             detail = "all zero: the recorder's own check of its counters failed"
             self._account.reject(line, Reason.NEGATIVE_DELTA, detail, "part")
             both = zip(layout.cells, numbers, strict=True)
-            return Row(layout, [None if c and c.column.endswith("_pct") else v for c, v in both], gaps=True)
+            return Row(layout, [None if c and c.column.endswith("_pct") else v for c, v in both])
         if layout.section == "LPAR" and self.headers.system == "AIX":
             if partition.contradicts_itself(dict(zip(layout.names, numbers, strict=True))):
                 self._account.reject(line, Reason.OUT_OF_RANGE, "the values contradict each other: some are shifted")
                 return None
         elif layout.section == "LPAR" and self.snapshot.number == 1:
-            return self._since_start(line, layout, numbers, gaps)
+            return self._since_start(line, layout, numbers)
         elif layout.ceiling is not None and layout.ceiling in numbers:
             problem = FieldProblem(Reason.OUT_OF_RANGE, f"{layout.ceiling} is the recorder's ceiling, not the figure")
             at = [n for n, number in enumerate(numbers) if number == layout.ceiling]
             self._refuse_fields(line, layout.names, [(n, problem) for n in at])
-            return Row(layout, [None if number == layout.ceiling else number for number in numbers], gaps=True)
-        return Row(layout, numbers, gaps)
+            return Row(layout, [None if number == layout.ceiling else number for number in numbers])
+        return Row(layout, numbers)
 
-    def _since_start(self, line: Line, layout: Layout, numbers: Sequence[float | None], gaps: bool) -> Row:
+    def _since_start(self, line: Line, layout: Layout, numbers: Sequence[float | None]) -> Row:
         """Return the first row of LPAR on Linux, without the figures that must cover the time since boot."""
         cpu = self.snapshot.rows.get(b"CPU_ALL")
         of_cpu = dict(zip(cpu.layout.names, cpu.values, strict=False)) if cpu else {}
         row = dict(zip(layout.names, numbers, strict=True))
         why = partition.beyond(row, of_cpu)
         if why is None:
-            return Row(layout, numbers, gaps)
+            return Row(layout, numbers)
         detail = f"PhysicalCPU: {row['PhysicalCPU']:g} {why}; it and pool_idle_time are taken as since boot"
         self._account.reject(line, Reason.OUT_OF_RANGE, detail, "part")
         refused = ("PhysicalCPU", "pool_idle_time")
         both = zip(layout.names, numbers, strict=True)
-        return Row(layout, [None if name in refused else value for name, value in both], gaps=True)
+        return Row(layout, [None if name in refused else value for name, value in both])
 
     def _wrong_count(self, line: Line, section: bytes, layout: Layout, numbers: list[Any], fields: bytes) -> None:
         found, expected = len(numbers), len(layout.names)
@@ -145,14 +141,14 @@ class Reader:
             if (repaired := self.headers.layout(name)) is not None:
                 self.numeric(line, section, repaired, fields)
         elif layout.grows and found > expected:
-            self.snapshot.rows[section] = Row(layout, numbers[:expected], gaps=True)
+            self.snapshot.rows[section] = Row(layout, numbers[:expected])
             self._account.reject(line, Reason.FIELD_COUNT, f"{detail}: the first {expected} are kept", "part")
         elif (
             layout.section == "LPAR"
             and found == expected - 1
             and partition.is_in_place(dict(zip(layout.names, numbers[:-1], strict=False)))
         ):
-            self.snapshot.rows[section] = Row(layout, [*numbers[:-1], None, None], gaps=True)
+            self.snapshot.rows[section] = Row(layout, [*numbers[:-1], None, None])
             kept = f"all but {layout.names[-2]} and {layout.names[-1]} are kept, proved by PhysicalCPU and VP_*"
             self._account.reject(line, Reason.FIELD_COUNT, f"{detail}: {kept}", "part")
         else:

@@ -20,22 +20,19 @@ _DECIMALS = 1000.0
 
 
 class Row(NamedTuple):
-    """The values of one section in one snapshot; `gaps` means that some are missing."""
+    """The values of one section in one snapshot."""
 
     layout: Layout
     values: Values
-    gaps: bool = False
 
 
-def amounts(values: Values, factor: float, *, gaps: bool = True) -> Values:
-    """Return values times `factor`, rounded; without `gaps` none is missing. Values and factor are not negative.
+def amounts(values: Values, factor: float) -> Values:
+    """Return values times `factor`, rounded, None for a missing one. Values and factor are not negative.
 
     Beside 1.5 * 2^52 a float has no fraction, so adding it and subtracting it again rounds; round() would take four
-    times as long. It rounds halves to even, but a figure of two decimals times seconds leaves none.
+    times as long.
     """
     scale, whole = factor * _DECIMALS, 1.5 * 2**52
-    if gaps:
-        return [None if v is None else int(v * scale + 0.5) / _DECIMALS for v in values]
     return [v and (v * scale + whole - whole) / _DECIMALS for v in values]
 
 

@@ -62,32 +62,14 @@ class Snapshot:
         return not (self.rows or self.processes or self.counters or self.config)
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """What all records of one run of a recorder share."""
-
-    system: str
-    boot_id: str | None
-
-    def envelope(self, instant: datetime, seconds: float | None) -> Fields:
-        fields: Fields = {"ts": stamps.iso(instant)}
-        if seconds is not None:
-            fields["interval_s"] = seconds
-        fields["system"] = self.system
-        fields["source"] = "nmon"
-        if self.boot_id is not None:
-            fields["boot_id"] = self.boot_id
-        return fields
-
-
-def items(
-    snapshot: Snapshot, headers: Headers, plans: Plans, run: Run, *, processes_recorded: bool
-) -> list[Record | Table]:
+def items(snapshot: Snapshot, headers: Headers, plans: Plans, system: str, run_id: str | None) -> list[Record | Table]:
     """Return the content of a snapshot, and the manifest rows that count it by dataset."""
     if snapshot.instant is None:
         return []
-    envelope = run.envelope(snapshot.instant, snapshot.seconds)
-    without_interval = run.envelope(snapshot.instant, None)
+    known = {"ts": stamps.iso(snapshot.instant), "interval_s": snapshot.seconds}
+    known |= {"system": system, "source": "nmon", "boot_id": run_id}
+    envelope: Fields = {name: value for name, value in known.items() if value is not None}
+    without_interval = {name: value for name, value in envelope.items() if name != "interval_s"}
     out: list[Record | Table] = [
         Record("config", {**without_interval, "section": c.section, "item": c.item, "name": c.name, "value": c.value})
         for c in snapshot.config
@@ -99,7 +81,7 @@ def items(
     rows: Counter[str] = Counter()
     for table in tables:
         rows[table.dataset] += table.rows
-    if processes_recorded and snapshot.number > 1:
+    if "TOP" in headers and snapshot.number > 1:
         rows.setdefault("job", 0)  # a snapshot without a process is a known fact, not a gap
     manifests = [Record("manifest", {**envelope, "counted": d, "row_count": count}) for d, count in rows.items()]
     return [*out, *tables, *manifests]
@@ -215,7 +197,7 @@ def _of_disks(sections: Sections, headers: Headers, seconds: float | None) -> di
         elif not measure.rate or per_interval:
             columns[measure.column] = row.values
         elif seconds is not None:
-            columns[measure.column] = amounts(row.values, seconds * measure.factor, gaps=row.gaps)
+            columns[measure.column] = amounts(row.values, seconds * measure.factor)
     _without_means_of_nothing(columns)
     return columns
 
