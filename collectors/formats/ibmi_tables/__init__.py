@@ -20,7 +20,7 @@ from counterflow.collectors.formats.ibmi_tables.collection import COLLECTION, re
 from counterflow.collectors.formats.ibmi_tables.description import Description, description
 from counterflow.collectors.formats.ibmi_tables.headers import no_header, recognise, table_of, without_header
 from counterflow.collectors.formats.ibmi_tables.layout import canonical
-from counterflow.collectors.formats.ibmi_tables.rows import Items, Reader, read_rows
+from counterflow.collectors.formats.ibmi_tables.rows import Items, Reader, of_line, read_rows
 from counterflow.collectors.records import Context, Item, Neighbour, Position, Reason, Reject, Unusable, resumable
 from counterflow.collectors.text.cells import is_empty, points_may_group, separator, split
 from counterflow.collectors.text.codepages import decode, has_ebcdic
@@ -179,8 +179,6 @@ class _Reading:
             return [*self._flush(), self._placed(Reject(Reason.WRONG_ENCODING, detail, "none"), line)]
         before = [*self._flush()] if cut else []
         items: Items = reader.row(cells, line, typed=isinstance(cells, tuple))
-        if reader.rejected:
-            self._place_rejects(reader)
         if cut:
             detail = "the last line has no line end: read as it is, its last value may be cut"
             items.insert(0, self._placed(Reject(Reason.CUT_LINE, detail, "all"), line))
@@ -385,29 +383,19 @@ class _Reading:
         if self.reader is None:
             return []
         items = self.reader.flush()
-        self._place_rejects(self.reader)
         return items if self._beside is None else self._joined(items)
 
     def _end(self) -> Iterator[Item]:
         if self.reader is not None:
             items = self.reader.end()
-            self._place_rejects(self.reader)
             yield from items if self._beside is None else self._joined(items)
         if self._join is not None:
             yield from self._join.rest()
             self._join = None
 
-    def _place_rejects(self, reader: Reader) -> None:
-        for reject, line in reader.rejected:
-            self._placed(reject, cast(Line, line))
-        reader.rejected.clear()
-
     def _placed(self, reject: Reject, line: Line) -> Reject:
-        reject.line, reject.byte_offset = line.number, line.offset
         reject.system = reject.system or self._context.system
-        if reject.kept != "all":
-            reject.raw = line.raw
-        return reject
+        return of_line(reject, line)
 
     def _position(self, offset: int, line: int) -> Position:
         if self._beside is not None:

@@ -21,6 +21,7 @@ from counterflow.collectors.formats.ibmi_tables.running import RunningCounts
 from counterflow.collectors.formats.ibmi_tables.times import Stamp
 from counterflow.collectors.formats.ibmi_tables.values import SOURCE, Conversion, system
 from counterflow.collectors.records import Context, Fields, Reason, Record, Reject, Table, Unusable
+from counterflow.collectors.text.lines import Line
 from counterflow.collectors.text.numbers import number_of
 from counterflow.collectors.text.stamps import AMBIGUOUS, iso
 
@@ -64,14 +65,14 @@ def read_rows(
 class _Batch:
     """Rows of one interval that wait to be converted together.
 
-    `seconds` are the lengths of time that they state, None for one that is not above 0. `places` are those of the rows,
+    `seconds` are the lengths of time that they state, None for one that is not above 0. `lines` are those of the rows,
     `refused` the fields that could not be read, by the number of the row in the batch.
     """
 
     interval: Interval
     rows: list[Row] = field(default_factory=list)
     seconds: list[float | None] = field(default_factory=list)
-    places: list[object] = field(default_factory=list)
+    lines: list[Line | None] = field(default_factory=list)
     refused: dict[int, Mapping[Reason, list[str]]] = field(default_factory=dict)
 
     def alike(self, rows: Sequence[int]) -> Iterable[tuple[float | None, list[int]]]:
@@ -120,12 +121,10 @@ class Reader:
         self._sample = SampleRows(self.layout)
         self._interval: Interval | None = None
         self._last: tuple[Any, ...] | None = None  # the time columns of the interval's rows, as written
-        self._held: list[tuple[Row, object, bool]] = []  # their instant is known once all of the interval are read
+        self._held: list[tuple[Row, Line | None, bool]] = []  # their instant is known once all of the interval are read
         self._held_number: str | None = None
         self._batch: _Batch | None = None
-        self._at: object = None
-        self.rejected: list[tuple[Reject, object]] = []
-        """Rejects that were returned, each with the `place` of its row; the caller clears the list."""
+        self._at: Line | None = None
 
     # intervals
 
@@ -166,13 +165,12 @@ class Reader:
         self._interval = self._last = None
         return items
 
-    def row(self, row: Row, place: object = None, *, typed: bool = False) -> Items:
-        """Take one row and return items of the rows so far that do not wait for the end of the interval.
+    def row(self, row: Row, line: Line | None = None, *, typed: bool = False) -> Items:
+        """Take one row, of a `line` where it is of a file; return items that do not wait for the end of the interval.
 
-        A fault becomes a reject, which `rejected` holds with the row's `place`.
         `typed` means that its numbers are converted already, as `Layout.typed` does.
         """
-        self._at = place
+        self._at = line
         if len(row) != len(self.layout.columns):
             detail = f"expected {len(self.layout.columns)} values, found {len(row)}"
             return self._refused_row(Reason.FIELD_COUNT, detail)
@@ -191,7 +189,7 @@ class Reader:
         interval = self._interval
         if interval is None:
             if self._sample.of_view and self.intervals.was_read(found.instant):
-                self._held.append((row, place, typed))
+                self._held.append((row, line, typed))
                 self._sample.add(row)
                 self._last = self.layout.time(row)
                 return items
@@ -199,11 +197,11 @@ class Reader:
                 detail = "the interval was taken as whole before: at another heading, or when the file had not grown"
                 return self._refused_row(Reason.LATE_ROW, detail)
             if ended:
-                self._held.append((row, place, typed))
+                self._held.append((row, line, typed))
                 self._held_number = number
                 return items
             interval, items = self._open(number, found)
-            self._at = place
+            self._at = line
         if not ended:
             self._last = self.layout.time(row)
         return items + self._add(interval, row, typed)
@@ -289,7 +287,7 @@ class Reader:
                 batch.refused[len(batch.rows)] = refused
         batch.rows.append(row)
         batch.seconds.append(seconds)
-        batch.places.append(self._at)
+        batch.lines.append(self._at)
         return items
 
     def flush(self) -> Items:
@@ -299,7 +297,7 @@ class Reader:
             return []
         found: list[tuple[int, Record | Reject]] = []
         tables: list[Table] = []
-        place = self._at
+        line = self._at
         layout, interval = self.layout, batch.interval
         columns = layout.of(batch.rows, batch.seconds, self._known)
         instances, unknown = self._identified(batch, columns.of(layout.instance), found)
@@ -312,7 +310,7 @@ class Reader:
                 values = interval.paths.counted_once(values)
             if dataset in self._running.datasets:
                 for at, *each in zip(rows, *values.values(), strict=True):
-                    self._at = batch.places[at]
+                    self._at = batch.lines[at]
                     known = {name: value for name, value in zip(values, each, strict=True) if value is not None}
                     record = Record(dataset, {**self._envelope(interval, batch.seconds[at]), **known})
                     rejects = self._running.complete(interval, instances[at], dataset, record.fields)
@@ -338,7 +336,7 @@ class Reader:
                 settings = [(leftover.name, row[leftover.place].strip()) for leftover in layout.settings]
                 records = self._settings.changed(envelope, instances[at], [*settings, *strange])
                 found += ((at, record) for record in records)
-        self._at = place
+        self._at = line
         found.sort(key=itemgetter(0))
         return [*(item for _, item in found), *tables]
 
@@ -350,7 +348,7 @@ class Reader:
         kept = [not self._running.overlaps(interval, batch.seconds[at]) for at in rows]
         if not all(kept):
             at = rows[kept.index(False)]
-            self._at, seconds = batch.places[at], batch.seconds[at]
+            self._at, seconds = batch.lines[at], batch.seconds[at]
             rejects = self._running.not_reset(interval, dataset, f"no {dataset}", seconds, interval.since_s)
             found += ((at, reject) for reject in rejects)
         return kept
@@ -365,8 +363,8 @@ class Reader:
         layout, seen = self.layout, batch.interval.seen
         instances: list[str] = []
         unknown = []
-        rows, seconds, places = batch.rows, batch.seconds, batch.places
-        batch.rows, batch.seconds, batch.places = [], [], []
+        rows, seconds, lines = batch.rows, batch.seconds, batch.lines
+        batch.rows, batch.seconds, batch.lines = [], [], []
         for at, row in enumerate(rows):
             instance = named[at]
             numbers, texts = undescribed(layout, row) if layout.unknown else ((), ())
@@ -374,7 +372,7 @@ class Reader:
                 instance = " ".join(value for _, value in texts)
                 if instance in seen:  # no description identifies its rows
                     instance = f"{instance}#{len(seen) + 1}"
-            self._at, kept = places[at], len(batch.rows)
+            self._at, kept = lines[at], len(batch.rows)
             if instance is None:
                 detail = f"expected {layout.table.instance} to name the row"
                 found.append((kept, self._reject(Reason.OUT_OF_RANGE, detail, "none")))
@@ -391,7 +389,7 @@ class Reader:
             unknown.append((numbers, texts))
             batch.rows.append(row)
             batch.seconds.append(seconds[at])
-            batch.places.append(places[at])
+            batch.lines.append(lines[at])
         return instances, unknown
 
     def _complete(
@@ -411,7 +409,7 @@ class Reader:
             missing = [name for name, value in zip(required, needed, strict=True) if value is None]
             whole.append(not missing)
             if missing:
-                self._at = batch.places[at]
+                self._at = batch.lines[at]
                 detail = f"expected {', '.join(missing)} of {dataset}"
                 found.append((at, self._reject(Reason.OUT_OF_RANGE, detail, "part")))
         return whole
@@ -419,8 +417,15 @@ class Reader:
     def _reject(self, reason: Reason, detail: str, kept: Any) -> Reject:
         ts = self._interval.ts if self._interval else None
         reject = Reject(reason, detail, kept, section=self.layout.table.table, system=self._system, ts=ts)
-        self.rejected.append((reject, self._at))
-        return reject
+        return reject if self._at is None else of_line(reject, self._at)
+
+
+def of_line(reject: Reject, line: Line) -> Reject:
+    """Return the reject with the place of a line, and its bytes unless all of it is kept."""
+    reject.line, reject.byte_offset = line.number, line.offset
+    if reject.kept != "all":
+        reject.raw = line.raw
+    return reject
 
 
 def _only(
