@@ -173,7 +173,7 @@ def test_a_system_without_a_finding_is_named_with_what_was_recorded(tmp_path: Pa
     ("words", "average", "maximum"),
     [
         (("ibmi_tables/qapmsystem_green_screen", "--system", "SYSA"), 58.9, 87.4),
-        (("rmf_dds/sysinfo",), 27.2, 27.2),
+        (("rmf_dds/xml",), 27.2, 27.2),
     ],
     ids=["IBM i", "z/OS, whose zIIPs are left out"],
 )
