@@ -38,7 +38,8 @@ def seeds(name: str) -> dict[str, bytes]:
 def parse(
     name: str, content: bytes, *, complete: bool = True, at: Position | None = None, size: int = HEAD
 ) -> list[Item]:
-    context = Context("input", ZoneInfo("Europe/Berlin"), "SYS1", complete=complete, date_order="dmy")
+    zone, columns = ZoneInfo("Europe/Berlin"), {"ci_written": "kd5.sitelog.cis"}  # a running count that a site names
+    context = Context("input", zone, "SYS1", complete=complete, date_order="dmy", columns=columns)
     return list(formats()[name].parse(Trickle(content, size), context, at))
 
 

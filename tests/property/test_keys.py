@@ -10,7 +10,7 @@ from io import BytesIO
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from counterflow.collectors.formats import formats
@@ -40,7 +40,6 @@ def twice(keys: Counter[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize("name", sorted(formats().keys() - BLOCKS_REPEAT))
-@settings(max_examples=50, deadline=None)
 @given(data=st.data())
 def test_stamps_that_repeat_or_go_back_give_no_two_rows_one_key(name: str, data: st.DataObject) -> None:
     case = data.draw(st.sampled_from(cases(name)))
@@ -63,7 +62,6 @@ def fields(name: str, text: str, dataset: str, file: str = "input") -> list[dict
 SYSTEM = "INTNUM,DTETIM,INTSEC,DTECEN,SYSPTU,SYSCTA,SYSUTA\n"
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from([-3600, -1, 0, 0, 300]), min_size=1, max_size=8))
 def test_intervals_of_collection_services_are_told_apart_by_their_numbers(steps: list[int]) -> None:
     at, lines = datetime(2026, 7, 14, 5), [SYSTEM]  # noqa: DTZ001 - local, as written
@@ -81,7 +79,6 @@ SAMPLES = st.lists(
 )
 
 
-@settings(deadline=None)
 @given(SAMPLES)
 def test_samples_of_a_view_that_state_one_time_are_each_kept_once(samples: list[tuple[int, list[int]]]) -> None:
     """Samples of two groups; of rows that follow each other, one that is equal in all is the same row."""
@@ -130,7 +127,6 @@ RECORDERS = {
 
 
 @pytest.mark.parametrize("name", RECORDERS)
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from([-3600, -2, 0, 0, 1, 1, 1, 2]), min_size=1, max_size=40))
 def test_each_sample_of_a_recorder_is_one_row_whatever_its_stamp(name: str, steps: list[int]) -> None:
     begin, sample, end = RECORDERS[name]
@@ -147,7 +143,6 @@ def test_each_sample_of_a_recorder_is_one_row_whatever_its_stamp(name: str, step
 @pytest.mark.parametrize(
     "name", sorted(RECORDERS.keys() - {"ibmi_tables"})
 )  # whose samples state their length themselves
-@settings(deadline=None)
 @given(st.lists(st.floats(0.5, 1.5), min_size=1, max_size=40))
 def test_stamps_cut_to_seconds_preserve_the_time_of_the_recording(name: str, drift: list[float]) -> None:
     """Samples an exact second apart, whose stamps are cut up to half a second early or late."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from counterflow.collectors.formats import formats
@@ -142,7 +142,6 @@ def test_each_figure_with_a_bound_is_refused_beyond_it(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", WITH_FIGURES)
-@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_a_mutated_figure_is_never_silent(name: str, data: st.DataObject) -> None:
     case = data.draw(st.sampled_from(WITH_FIGURES[name]))

@@ -1,4 +1,4 @@
-"""Lines of OMEGAMON Data Provider: a split with columns that the site names, and no figure lost."""
+"""Lines of OMEGAMON Data Provider: no figure lost, and what is remembered is bounded."""
 
 from __future__ import annotations
 
@@ -14,27 +14,14 @@ from counterflow.collectors.formats.omegamon_jsonl import MAX_TEXTS
 from counterflow.collectors.formats.omegamon_jsonl.known import INTRODUCED, PLACE
 from counterflow.collectors.records import Context, Item, Position, Record
 from counterflow.collectors.text.lines import STEP
-from tests.golden.cases import golden
-from tests.support.streams import found, newest_position
-
-MAPPED = golden("omegamon_jsonl/columns_named_by_the_site").input
-COLUMNS = {"ci_written": "kd5.sitelog.cis", "busy_pct": "gcp:syscpuutil.rmf_lpar_cpu_percent"}
-CONTENT = golden("omegamon_jsonl/address_spaces").input + golden("omegamon_jsonl/long_table").input + MAPPED
 
 names = st.text(st.characters(codec="utf-8"), max_size=8)
 numbers = st.one_of(st.integers(-(2**52), 2**52), st.floats(-1e18, 1e18, allow_nan=False))
 extra = st.dictionaries(names.filter(lambda name: name not in (*INTRODUCED, *PLACE)), numbers, max_size=5)
 
 
-def parse(content: bytes, *, complete: bool = True, position: Position | None = None) -> list[Item]:
-    context = Context("file", UTC, complete=complete, columns=COLUMNS)
-    return list(formats()["omegamon_jsonl"].parse(io.BytesIO(content), context, position))
-
-
-@given(cut=st.integers(0, len(CONTENT)))
-def test_a_split_anywhere_changes_nothing(cut: int) -> None:
-    first = parse(CONTENT[:cut], complete=False)
-    assert found(first) + found(parse(CONTENT, position=newest_position(first))) == found(parse(CONTENT))
+def parse(content: bytes) -> list[Item]:
+    return list(formats()["omegamon_jsonl"].parse(io.BytesIO(content), Context("file", UTC)))
 
 
 @given(fields=extra)
