@@ -1,4 +1,4 @@
-"""The example of each format in every dress (an encoding or a packing), and the exports of each trade.
+"""The example of each format in every dress (an encoding, or a notation of tables), and the exports of each trade.
 
 A dress that yields the records of the case is `read`; one that yields only a reject with the reason is `advice`.
 Anything else is a mistake, which the test reports.
@@ -6,12 +6,9 @@ Anything else is a mistake, which the test reports.
 
 from __future__ import annotations
 
-import bz2
 import csv
-import gzip
 import io
 import json
-import lzma
 import re
 import tempfile
 from collections.abc import Callable
@@ -20,12 +17,10 @@ from typing import Any
 from xml.sax.saxutils import escape
 from zoneinfo import ZoneInfo
 
-import zstandard
-
 from counterflow.collectors.records import Record, Reject
 from docs.generators.formats import examples
 from tests.golden.cases import Case, golden
-from tests.support.packed import tarred, zipped
+from tests.support.packed import zipped
 from tests.support.reading import read_file
 
 EXPORTS = {
@@ -203,12 +198,6 @@ def _xlsx(content: bytes) -> bytes:
 
 _ANY: dict[str, Callable[[bytes], bytes]] = {
     "plain": bytes,
-    "gzip": gzip.compress,
-    "bzip2": bz2.compress,
-    "xz": lzma.compress,
-    "zstd": zstandard.compress,
-    "zip": lambda content: zipped(("input", content)),
-    "tar.gz": lambda content: tarred(("input", content), compression="gz"),
     "UTF-8 with mark": lambda content: _text(content).encode("utf-8-sig"),
     "UTF-16": lambda content: _text(content).encode("utf-16"),
     "UTF-16 without mark": lambda content: _text(content).encode("utf-16-le"),
