@@ -16,11 +16,9 @@ from itertools import chain
 from typing import Any, BinaryIO, NamedTuple
 
 from counterflow.collectors.formats.hmc_pcm.figures import (
-    PORT_FIGURES,
     PORT_NAMING,
     Averages,
     Port,
-    amounts,
     logical_ports,
     partition_rows,
     partition_settings,
@@ -34,6 +32,7 @@ from counterflow.collectors.text.settings import changes
 from counterflow.collectors.text.spans import Samples, Spans
 from counterflow.collectors.text.stamps import iso, stated
 from counterflow.collectors.text.trees import mapping, mappings, number
+from counterflow.schemas.mapping import amounts, counters
 
 SOURCE = "hmc_pcm"
 _PROCESSED = "/rest/api/pcm/ManagedSystem/{uuid}/ProcessedMetrics"
@@ -176,8 +175,11 @@ def _records(
     found: list[Iterable[tuple[str, Fields]]] = [system.rows]
     for naming, port in system.ports or ():
         link, link_type = naming["link"], naming["link_type"]
-        found.append([("link", {**naming, **amounts(link, port, seconds, averages)})])
-        found.append(("counter", row) for row in averages.counters(link_type, link, port, PORT_FIGURES))
+        read = counters(SOURCE, "link")
+        known = ((name, averages.of(link, port, name)) for name in port if name in read)
+        figures = {name: figure for name, figure in known if figure is not None}
+        found.append([("link", {**naming, **amounts(SOURCE, "link", figures, seconds)})])
+        found.append(("counter", row) for row in averages.counters(link_type, link, port, read))
         texts = {n: value for n, value in port.items() if isinstance(value, str) and n not in PORT_NAMING}
         published = state.config.setdefault(f"{system.key} {link}", {})
         yield from changes(published, texts | mtms, envelope, link_type, link)

@@ -13,7 +13,6 @@ from typing import Any
 from counterflow.collectors.records import Fields, Reason
 from counterflow.collectors.text.refused import RefusedFigures
 from counterflow.collectors.text.trees import mapping, mappings, number
-from counterflow.schemas.mapping import fills
 
 UNITS = (
     (re.compile(r"Bytes$"), "bytes/s", "rate"),
@@ -113,7 +112,6 @@ def _read(owner: str, holder: Mapping[str, Any], columns: Mapping[str, str], ave
     return {column: figure for column, figure in known if figure is not None}
 
 
-PORT_FIGURES = {fill.counter: fill for fill in fills("hmc_pcm", "link") if fill.rate}
 PORT_NAMING = ("drcIndex", "physicalLocation", "physicalDrcIndex", "physicalPortId", "id")
 
 _LOGICAL_PORT = re.compile(r"-S\d+$")
@@ -134,15 +132,6 @@ def physical_ports(server: Mapping[str, Any]) -> Iterator[Port]:
         for port in mappings(adapter.get("physicalPorts")):
             location = str(port.get("physicalLocation") or port.get("id"))
             yield {"link": location, "link_type": "physical_port", "physical_port": location}, port
-
-
-def amounts(link: str, port: Mapping[str, Any], seconds: float, averages: Averages) -> Fields:
-    """Return the columns of `link` that a port's figures fill."""
-    fields: Fields = {}
-    for name, fill in PORT_FIGURES.items():
-        if (rate := averages.of(link, port, name)) is not None:
-            fields[fill.column] = round(rate * seconds * fill.factor, 3 if fill.factor == 1 else 6)
-    return fields
 
 
 def _logical_port(port: Mapping[str, Any], info: Mapping[str, Any]) -> Fields:
