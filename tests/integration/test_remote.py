@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from datetime import UTC
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -20,13 +21,12 @@ from moto.server import ThreadedMotoServer
 
 from counterflow.base.errors import CounterflowError
 from counterflow.collectors.sources.remote import mirror
-from counterflow.schemas import topics
-from counterflow.stack.kafka import create_topics
-from counterflow.stack.settings import StackSettings
-from tests.support.agents import Agent, published
+from tests.support.agents import assert_exactly_once
 from tests.support.command_line import run, run_apart
 from tests.support.dds import Authority
+from tests.support.memory_broker import Broker
 from tests.support.ports import free_ports, is_free
+from tests.support.reading import read_file
 from tests.support.recordings import RECORDINGS
 from tests.support.waiting import PATIENCE_S, until
 from tests.support.web import serving
@@ -59,7 +59,6 @@ def store() -> Iterator[dict[str, str]]:
             client.put_object(Bucket="perf", Key="2026/one.nmon", Body=SAMPLE.read_bytes())
             client.put_object(Bucket="perf", Key="2026/two.nmon", Body=SAMPLE.read_bytes())
             client.put_object(Bucket="perf", Key="2026/.hidden", Body=b"x")
-            client.put_object(Bucket="perf", Key="large.bin", Body=bytes(20 << 20))
             client.close()
             yield found
     finally:
@@ -74,28 +73,6 @@ def test_a_folder_and_a_pattern_of_an_object_store_are_read_as_local_files(store
     assert nothing.returncode != 0
     assert "s3://perf/2027" in nothing.stderr
     assert "Traceback" not in nothing.stderr
-
-
-def test_an_interrupted_copy_goes_on_and_a_whole_one_is_left_alone(store: dict[str, str], tmp_path: Path) -> None:
-    with pytest.MonkeyPatch.context() as patched:
-        for name, value in store.items():
-            patched.setenv(name, value)
-
-        def stop(_: str, done: int, __: int) -> None:
-            raise KeyboardInterrupt(done)
-
-        with pytest.raises(KeyboardInterrupt) as stopped:
-            mirror("s3://perf/large.bin", tmp_path, stop)
-        had = stopped.value.args[0]
-        assert 0 < had < 20 << 20
-        assert not list(tmp_path.rglob("large.bin"))
-        progress: list[int] = []
-        [path] = mirror("s3://perf/large.bin", tmp_path, lambda _, done, __: progress.append(done))
-        assert progress[0] > had
-        assert path.read_bytes() == bytes(20 << 20)
-        before = path.stat()
-        assert mirror("s3://perf/large.bin", tmp_path) == [path]
-        assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
 
 
 class Server(NamedTuple):
@@ -176,20 +153,28 @@ def test_a_growing_file_is_appended_to_and_one_written_anew_is_fetched_anew(sshd
     text = SAMPLE.read_bytes()
     half = text.index(b"\n", len(text) // 2) + 1
     file.write_bytes(text[:half])
-    fetch = ("fetch", f"{sshd.url}/grows.*", "--to", tmp_path)
-    done = run(*fetch, **sshd.environment)
-    assert done.returncode == 0, done.stderr
-    copy = Path(done.stdout.strip())
-    assert copy.read_bytes() == text[:half]
-    inode = copy.stat().st_ino
-    with file.open("ab") as more:
-        more.write(text[half:])
-    assert run(*fetch, **sshd.environment).returncode == 0
-    assert (copy.read_bytes(), copy.stat().st_ino) == (text, inode)
-    file.write_bytes(text[::-1])
-    os.utime(file, (0, file.stat().st_mtime + 2))  # SFTP has whole seconds
-    assert run(*fetch, **sshd.environment).returncode == 0
-    assert copy.read_bytes() == text[::-1]
+    copy, log = tmp_path / "copies", tmp_path / "log"
+
+    def copied(content: bytes) -> bool:
+        return [path.read_bytes() for path in copy.rglob("grows.nmon")] == [content]
+
+    with log.open("wb") as out:
+        words = ("fetch", f"{sshd.url}/grows.*", "--to", str(copy), "--follow", "1")
+        command = [sys.executable, "-m", "counterflow", *words]
+        fetching = subprocess.Popen(command, env={**os.environ, **sshd.environment}, stdout=out, stderr=out)
+    try:
+        until(lambda: copied(text[:half]), log)
+        [before] = [path.stat().st_ino for path in copy.rglob("grows.nmon")]
+        with file.open("ab") as more:
+            more.write(text[half:])
+        until(lambda: copied(text), log)
+        assert [path.stat().st_ino for path in copy.rglob("grows.nmon")] == [before]
+        file.write_bytes(text[::-1])
+        os.utime(file, (0, file.stat().st_mtime + 2))  # SFTP has whole seconds
+        until(lambda: copied(text[::-1]), log)
+    finally:
+        fetching.terminate()
+        fetching.wait(PATIENCE_S)
 
 
 def test_no_connection_is_left_open(sshd: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -208,61 +193,24 @@ def test_no_connection_is_left_open(sshd: Server, tmp_path: Path, monkeypatch: p
     assert [found.status for found in own if found.raddr and found.raddr[1] == port] == []
 
 
-def test_publishing_goes_on_where_the_remote_file_was(kafka: StackSettings, sshd: Server) -> None:
-    create_topics(kafka, topics())
+def test_publishing_goes_on_where_the_remote_file_was(
+    sshd: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broker = Broker.used_by_agents(monkeypatch)
+    (tmp_path / "kafka-agent").write_text("unused")
     file = sshd.folder / "published.nmon"
     text = SAMPLE.read_bytes()
     cut = text.index(b"ZZZZ,T0016")
-    file.write_bytes(text[:cut])
     words = ("publish", f"{sshd.url}/published.nmon", "--agent-id", "over-sftp", "--json")
+    places = {"COUNTERFLOW_HOME": str(tmp_path), "COUNTERFLOW_SECRETS": str(tmp_path)}
+    places |= {"COUNTERFLOW_KAFKA_BOOTSTRAP": "127.0.0.1:1"}
     for content in (text[:cut], text, text):
         file.write_bytes(content)
         os.utime(file, (0, len(content)))
-        done = run(*words, **kafka.environment, **sshd.environment)
+        done = run(*words, **places, **sshd.environment)
         assert done.returncode == 0, done.stderr
     assert '"skipped":["' in done.stdout
-    rows = published(kafka, "over-sftp")
-    keys = [(row["dataset"], str({k: v for k, v in row.items() if k not in ("seq", "collected_at")})) for row in rows]
-    assert len(set(keys)) == len(keys)
-    assert [row["seq"] for row in rows] == list(range(1, len(rows) + 1))
-    assert len({row["ts"] for row in rows if row["dataset"] == "manifest"}) == text.count(b"\nZZZZ,")
-
-
-def test_an_agent_follows_what_fetch_copies_while_it_grows(kafka: StackSettings, sshd: Server, tmp_path: Path) -> None:
-    """`fetch --follow` and an agent side by side: each interval once, while the remote file is still written."""
-    create_topics(kafka, topics())
-    text = SAMPLE.read_bytes()
-    cuts = [text.index(b"ZZZZ,T0006"), text.index(b"ZZZZ,T0016") + 9, len(text)]
-    (sshd.folder / "live").mkdir()
-    url, environment, write = f"{sshd.url}/live", sshd.environment, (sshd.folder / "live/a.nmon").write_bytes
-    name, copies = "follows", tmp_path / "copies"
-    copies.mkdir()
-    source = {"name": "live", "paths": [f"{copies}/**/*.nmon"], "zone": "UTC", "settle_s": 3}
-    log = tmp_path / "fetch.log"
-    write(text[: cuts[0]])
-    with log.open("wb") as out:
-        fetching = subprocess.Popen(
-            [sys.executable, "-m", "counterflow", "fetch", url, "--to", str(copies), "--follow", "1"],
-            env={**os.environ, **environment},
-            stdout=out,
-            stderr=out,
-        )
-    try:
-        with Agent(tmp_path, kafka, name, source) as agent:
-            for cut, least in zip(cuts, (5, 15, 20), strict=True):
-                write(text[:cut])
-                until(lambda least=least: len(intervals(kafka, name)) >= least, agent.log)
-    finally:
-        fetching.terminate()
-        fetching.wait(PATIENCE_S)
-    rows = published(kafka, name)
-    assert [row["seq"] for row in rows] == list(range(1, len(rows) + 1))
-    counted = [(row["ts"], row["counted"]) for row in rows if row["dataset"] == "manifest"]
-    assert len(set(counted)) == len(counted)
-
-
-def intervals(kafka: StackSettings, name: str) -> set[str]:
-    return {row["ts"] for row in published(kafka, name, "manifest")}
+    assert_exactly_once(broker.rows("over-sftp"), read_file(SAMPLE, UTC))
 
 
 def test_a_web_server_is_read_over_tls_whose_certificate_is_checked(tmp_path: Path) -> None:

@@ -58,3 +58,6 @@ def test_an_interrupted_copy_goes_on_with_the_same_version_only(
     [path] = remote.mirror(address, tmp_path, lambda _, done, __: copied.append(done))
     assert path.read_bytes() == content
     assert copied[0] == (30 if before == after != {} else 10)
+    copied.clear()
+    assert remote.mirror(address, tmp_path, lambda _, done, __: copied.append(done)) == [path]
+    assert copied == [len(content)], "one that is whole is left alone"
