@@ -1,4 +1,4 @@
-"""`counterflow publish` before it publishes: what it refuses, and how it ends while it copies its input."""
+"""`counterflow publish`: what it refuses, what it reports, and how it ends while it copies its input."""
 
 from __future__ import annotations
 
@@ -7,21 +7,30 @@ import os
 import signal
 import subprocess
 import sys
+from datetime import UTC
 from pathlib import Path
 
 import click
+import orjson
 import pytest
 
 from counterflow.cli._files import recordings
-from tests.support.waiting import PATIENCE_S, until
+from counterflow.collectors.reading import unrecognised
+from tests.support.agents import assert_exactly_once
+from tests.support.command_line import run
+from tests.support.memory_broker import Broker
+from tests.support.reading import read_file
+from tests.support.waiting import until
 
 SAMPLE = Path(__file__).parents[2] / "samples/nmon/linux_16n_plain.nmon.gz"
 
 
 @pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
-    """A stack elsewhere whose broker does not answer."""
-    return {**os.environ, "COUNTERFLOW_HOME": str(tmp_path / "home"), "COUNTERFLOW_KAFKA_BOOTSTRAP": "127.0.0.1:1"}
+def elsewhere(tmp_path: Path) -> dict[str, str]:
+    """The environment of a stack elsewhere."""
+    (tmp_path / "kafka-agent").write_text("of no use")
+    places = {"COUNTERFLOW_HOME": str(tmp_path / "home"), "COUNTERFLOW_SECRETS": str(tmp_path)}
+    return {**places, "COUNTERFLOW_KAFKA_BOOTSTRAP": "127.0.0.1:1"}
 
 
 @pytest.mark.parametrize(
@@ -33,23 +42,46 @@ def environment(tmp_path: Path) -> dict[str, str]:
     ],
     ids=["empty folder", "empty system", "empty run"],
 )
-def test_what_is_missing_is_named(words: list[str], problem: str, environment: dict[str, str], tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "counterflow", "publish", *words]
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    done = subprocess.run(
-        command, env=environment, cwd=empty, capture_output=True, text=True, timeout=PATIENCE_S, check=False
-    )
+def test_what_is_missing_is_named(
+    words: list[str], problem: str, elsewhere: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    done = run("publish", *words, **elsewhere)
     assert (done.returncode, done.stdout) == (2, "")
     assert problem in done.stderr
-    assert "Traceback" not in done.stderr
+
+
+def test_what_cannot_be_read_is_reported_and_the_others_go_on(
+    elsewhere: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broker = Broker.used_by_agents(monkeypatch)
+    loop, junk, empty, missing = (tmp_path / f"{name}.nmon" for name in ("loop", "junk", "empty", "missing"))
+    loop.symlink_to(loop.name)
+    junk.write_bytes(b"\x00\x01 no counters here")
+    empty.touch()
+    done = run("publish", "--json", "--agent-id", "a", loop, junk, empty, missing, SAMPLE, **elsewhere)
+    assert done.returncode == 1
+    assert orjson.loads(done.stdout)["failures"] == {
+        str(loop): "Too many levels of symbolic links",
+        str(junk): unrecognised(junk.read_bytes()).detail,
+        str(empty): "the file is empty",
+        str(missing): "no such file; check the path",
+    }
+    rows = broker.rows("a")
+    assert_exactly_once(rows, read_file(SAMPLE, UTC))
+    reasons = {row["file"]: row["reason"] for row in rows if row["dataset"] == "quality"}
+    assert reasons == {str(loop): "unreadable", str(junk): "not_this_format", str(empty): "empty_file"}
+    (dead,) = [row for row in rows if row["dataset"] == "deadletter"]
+    assert (dead["origin"], dead["payload_bytes"]) == (f"{junk}:0", 19)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_it_ends_at_a_signal_while_it_copies_its_input(
-    number: signal.Signals, environment: dict[str, str], tmp_path: Path
+    number: signal.Signals, elsewhere: dict[str, str], tmp_path: Path
 ) -> None:
     command = [sys.executable, "-m", "counterflow", "publish", "-"]
+    environment = {**os.environ, **elsewhere}
     with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
             assert process.stdin
