@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 from collections.abc import Sequence
 from typing import Any
 from unittest.mock import patch
 
+import pytest
 from confluent_kafka import KafkaError, KafkaException, Producer
 
 from counterflow.base.kafka import Kafka
 from counterflow.pipelines.landing import lander as landing
-from counterflow.pipelines.landing import progress
+from counterflow.pipelines.landing import metrics, progress
 from counterflow.pipelines.landing.batch import Key, Limits
 from counterflow.pipelines.landing.lander import Lander
 from counterflow.pipelines.landing.progress import END_S, PROBLEM_S, Stillness, ends
@@ -21,7 +23,7 @@ from counterflow.schemas.definition import datasets
 from tests.property.test_landing import Server, a_frame
 
 TOPIC = datasets()["disk"].topic
-COUNT = 400
+COUNT = 150
 
 
 class OneAtATime(Server):
@@ -63,6 +65,15 @@ def test_every_row_lands_or_is_a_dead_letter_through_failures_with_memory_full()
     assert {row["seq"] for row in server.tables["disk"].values()} == good
     assert len(server.tables["deadletter"]) == sum(map(sum, poison)) > 0
     assert lander.problems() == []
+
+    def measured(name: str, **labels: str) -> float:
+        return metrics.REGISTRY.get_sample_value(f"counterflow_lander_{name}", labels) or 0
+
+    assert measured("rows_total", dataset="disk") == len(good)
+    dead = measured("deadletters_total", dataset="disk", reason="CANNOT_PARSE_INPUT_ASSERTION_FAILED")
+    assert dead == len(server.tables["deadletter"])
+    assert measured("retries_total", dataset="disk", code="ReadTimeout") > 0
+    assert measured("last_success_timestamp_seconds", dataset="disk") == pytest.approx(time.time(), abs=60)
 
 
 ONE, OTHER = ("counterflow.disk.v2", 0), ("counterflow.disk.v2", 1)
