@@ -97,13 +97,15 @@ class Alert(Strict):
     group : of rules that are evaluated together.
     severity : `critical` wakes somebody, `warning` is looked at today, `info` is a notice, `none` reaches nobody.
     expr : PromQL; every series that it returns fires. None where only SQL can judge.
-    pending, keep_firing_for : how long the condition holds before the alert fires, and how long it fires afterwards.
+    pending, keep_firing_for : how long the condition holds before the alert fires, and how long it fires afterwards; as
+        long in the groups `links` and `figures`.
     summary : one line; the only annotation that both have in common, so it uses labels alone.
     description : the numbers, for Prometheus.
     grafana : the same condition in SQL, where that is simple.
     board : the board that shows the alert's subject; that of the pipeline for its group.
     aix_board : the board for systems of AIX, which `board` does not show; only for alerts that Grafana alone has.
-    variables : of the board, each with the labels whose values, joined by ` / `, set it.
+    variables : of the board, each with the labels whose values, joined by ` / `, set it; by default `system`, except in
+        the group `pipeline`.
     """
 
     name: str
@@ -121,8 +123,11 @@ class Alert(Strict):
 
     @model_validator(mode="before")
     @classmethod
-    def _with_board(cls, written: Json) -> Json:
-        return {"board": "cf-pipeline", **written} if written.get("group") == "pipeline" else written
+    def _of_group(cls, written: Json) -> Json:
+        if written.get("group") == "pipeline":
+            return {"board": "cf-pipeline", **written}
+        held = {"keep_firing_for": written.get("for")} if written.get("group") in ("links", "figures") else {}
+        return {"variables": {"system": ["system"]}, **held, **written}
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
