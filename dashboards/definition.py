@@ -112,15 +112,15 @@ class Drawing(Strict):
         each began; `ranking`, horizontal and stacked, a row per thing;
         `states` over time; `table`; `stat`, the newest value with its line behind it and the change to the day before,
         or to the value that it is compared `against`.
-    unit, axis : the unit of the values, by default `count` of a table and `text` of states, and the label of the axis.
+    unit, axis : the unit of the values, by default `count` of a table and `text` of states, and the label of the axis,
+        by default that of the unit.
     open : the series are not known in advance; 30 at most, the rest as `others`.
     ordered : an open chart's series have an order, that of their names: buckets.
     series : those known in advance, in the order of the stack, first at the bottom; of a table, columns with units; of
         `states`, those that are no states of verdicts.
     thresholds, links : see `Threshold` and `Link`.
-    interval : usual distance of the points, in Grafana's spelling (`15m`), where the data does not provide the usual
-        interval (`Chart.usual_s`). `lines` and `area` end where more than one point is missing. No bucket is shorter,
-        unless the data provides the interval.
+    interval : usual distance of the points, in Grafana's spelling (`15m`), and the shortest bucket, where the data does
+        not provide the usual interval (`Chart.usual_s`). `lines` and `area` end where more than one point is missing.
     signed : values may be below 0; otherwise the axis begins at 0.
     decimals : of the values, where the usual number of digits is too many.
     empty : the text shown where there is no data.
@@ -148,6 +148,8 @@ class Drawing(Strict):
     def _filled_in(cls, written: dict[str, Any]) -> dict[str, Any]:
         units = {"table": {"unit": "count"}, "states": {"unit": "text"}}
         written = {**units.get(str(written.get("shape")), {}), **written}
+        if unit := looks().units.get(str(written.get("unit"))):
+            written.setdefault("axis", unit.axis)
         if isinstance(named := written.get("thresholds"), dict):
             written["thresholds"] = [
                 {"at": threshold(figure, level), "text": text, "colour": _GRAVITY[level]}
@@ -194,8 +196,8 @@ class Chart(Drawing):
         where it is compared with something other than the day before. `trend`: samples, with `ts`, `system` and
         `interval_s`, which `value` aggregates to one per bucket. With `most`: `time`, `system`, `thing` and `figure`.
         Where the rows of one table suffice, `from`, `where` and values stand in its place: see `with_sql`.
-    most, across : draw so many things, those with the highest figures in the range; `across` adds those of one name
-        over systems, without `system` (see `largest`).
+    most, across : draw so many things, those with the highest figures in the range, which makes it `open`; `across`
+        adds those of one name over systems, without `system` (see `largest`).
     value, each : of a trend, an aggregate over a bucket's samples, and the columns of things whose values are added.
     total : a stat is the sum over the range, not its newest value.
     against : the name of what a stat's value is compared with (column `Against`); empty for the day before.
@@ -222,14 +224,14 @@ class Chart(Drawing):
     @model_validator(mode="before")
     @classmethod
     def _with_sql(cls, written: dict[str, Any]) -> dict[str, Any]:
-        return with_sql(written)
+        return {"open": "most" in written, **with_sql(written)}
 
     @model_validator(mode="after")
     def _valued(self) -> Self:
         if (self.shape == "trend") != bool(self.value):
             raise ValueError("`value`: a trend has one, and nothing else")
-        if self.most and not (self.open and self.over_time):
-            raise ValueError("`most`: only an open chart over time has things to choose from")
+        if self.most and not self.over_time:
+            raise ValueError("`most`: only a chart over time has things to choose from")
         return self
 
     @property

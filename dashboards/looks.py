@@ -30,12 +30,13 @@ def _grafana_unit(name: str) -> str:
 class Unit(Strict):
     """A unit: `grafana` is Grafana's name for it, `text` its label on the axis of a printed chart.
 
-    `chars` is the number of characters that a value has in a table.
+    `chars` is the number of characters that a value has in a table, `axis` the usual label of an axis.
     """
 
     grafana: Annotated[str, AfterValidator(_grafana_unit)]
     text: str
     chars: int = 9
+    axis: str = ""
 
 
 class State(Strict):

@@ -91,8 +91,7 @@ def figure_of(
     try:
         match chart.shape:
             case "bars" | "area" | "lines":
-                bridge_ms = specs.bridge(shown, usual_s or chart.interval_s)
-                return _over_time(made, drawn(chart, frame_of(result)), shown, bridge_ms, spell)
+                return _over_time(made, drawn(chart, frame_of(result)), shown, usual_s or chart.interval_s, spell)
             case "trend":
                 words = f"{len(chart.series)} lines over {figure(result.rows[-1][0], 'count')} minutes."
                 return made._replace(spec=specs.trend(chart, result), table=table(chart, result), words=words)
@@ -116,8 +115,9 @@ def _over(shown: Range, **more: Any) -> dict[str, Any]:
 
 
 def _over_time(
-    made: ReportFigure, over: Drawn, shown: Range, bridge_ms: float, spell: specs.ShadedSpell | None
+    made: ReportFigure, over: Drawn, shown: Range, usual_s: int, spell: specs.ShadedSpell | None
 ) -> ReportFigure:
+    bridge_ms = specs.bridge(shown, usual_s)
     rows, parts = [], []
     units = {series.unit for series in over.series}
     unit = units.pop() if len(units) == 1 else ""
@@ -134,7 +134,7 @@ def _over_time(
     count = f"{len(over.series)} series" if len(over.series) > 1 else "One series"
     words = f"{count} from {moment(shown.begin.timestamp() * 1000)} to {moment(shown.end.timestamp() * 1000)} UTC"
     notes = [*made.notes, *([f"{over.left_out} smaller series are left out."] if over.left_out else [])]
-    if shown.bucket_s > made.chart.interval_s:
+    if shown.bucket_s > usual_s:
         notes.append(f"A point stands for {_length(shown.bucket_s)}.")
     every = [[time, *values] for time, *values in zip(over.times_ms, *(s.values for s in over.series), strict=True)]
     return made._replace(

@@ -109,6 +109,7 @@ def test_a_line_bridges_one_late_sample_and_no_outage(bucket_s: int, usual_s: in
     result = Result([Column("time", TIME), Column("A", NUMBER)], rows)
     made = figure_of(known, "SELECT 1", result, Range(BEGIN, END, bucket_s), usual_s=usual_s)
     assert len({row["run"] for row in rows_of(made)[0]}) == lines
+    assert any("A point stands for" in note for note in made.notes) == (bucket_s > (usual_s or known.interval_s))
 
 
 def test_a_ranking_keeps_its_order_and_names_with_the_same_beginning() -> None:
