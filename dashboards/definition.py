@@ -371,8 +371,8 @@ class Board(Strict):
     step : its place in the order of work, from the fleet to one job; the menus on top of every board follow it.
     tags : in addition to `counterflow` and the step.
     variables : names from `variables.yaml`, in order; the data source is always there.
-    one : it opens with one system instead of all: a page of a system. Several can be chosen. Of those that it has
-        counters of, the one with the gravest verdict in the range is the first.
+    one : it opens with one system, not with all; several can be chosen. Of those that it has counters of, the one with
+        the gravest verdict in the range is the first.
     counters : datasets that it shows, some as `<dataset>/<format>`; systems that have them are listed first.
     platform : systems whose recordings name this operating system are listed before those.
     time : default range, back from now (`24h`).
@@ -387,7 +387,7 @@ class Board(Strict):
     step: Literal["fleet", "system", "interval", "rank", "job", "study", "line"]
     tags: tuple[str, ...] = ()
     variables: tuple[str, ...] = ("system",)
-    one: bool = False
+    one: bool = True
     counters: tuple[str, ...] = ()
     platform: Literal["AIX", "Linux"] | None = None
     time: str = Field("24h", pattern=r"^\d+(m|h|d)$")
