@@ -18,6 +18,7 @@ from counterflow.schemas.definition import Column, Dataset, envelope, published
 from counterflow.schemas.migrations import migrate
 from counterflow.stack.settings import StackSettings
 from tests.support import tables
+from tests.support.pages import blocks
 
 TIMES = ("2026-05-04T09:15:00Z", "2026-05-04T09:30:00Z", "2026-05-04T10:30:00Z")
 KEYS: dict[str, tuple[Any, ...]] = {
@@ -117,6 +118,13 @@ def test_every_table_view_and_column_has_a_comment(reader: ClickHouse) -> None:
         f"SELECT table, name FROM system.columns WHERE database = 'counterflow' AND comment = '' AND table IN {among}"
     )
     assert columns == []
+
+
+def test_every_statement_of_the_pages_runs(reader: ClickHouse) -> None:
+    """Other tests run the stored questions of the cookbook, and the statements that confirm an alert."""
+    for block in blocks("sql"):
+        if not block.page.startswith(("docs/cookbook.md", "dashboards/alerts/")):
+            reader.rows(block.text)
 
 
 insert = partial(tables.insert, system="worked", interval_s=900)
@@ -254,6 +262,24 @@ def test_reads_and_writes_of_a_link_are_kept_apart(admin: ClickHouse, reader: Cl
     )
     assert (other["seen_as"], other["read_rate_avg"], other["write_rate_avg"]) == ("link", 200, 200)
     assert (other["read_pct"], other["busy_pct_max"], other["request_rate_avg"]) == (50, 12.5, None)
+
+
+def test_a_command_that_is_absent_used_nothing_and_an_unknown_response_weighs_nothing(
+    admin: ClickHouse, reader: ClickHouse
+) -> None:
+    first, second, third = (f"2026-08-01T09:{minute}:00Z" for minute in (15, 30, 45))
+    insert(admin, "manifest", *(at(ts) for ts in (first, second, third)), counted="job", row_count=1)
+    used = (at(first, cpu_ms=900_000.0, memory_mb=100.0), at(third, cpu_ms=1_800_000.0, memory_mb=300.0))
+    insert(admin, "footprint", *used, command="asnqcap", cpu_base="physical")
+    known = at(first, transfers_per_s=10.0, response_ms=8.0)
+    insert(admin, "disk_total", known, at(second, transfers_per_s=30.0))
+    cpu, memory, disks = (
+        worked(reader, name, "2026-08-01 00:00:00") for name in ("cpu_by_command", "memory_by_command", "disk_by_hour")
+    )
+    # over the 2,700 s recorded, not the 1,800 s in which it was seen
+    assert [(row["cpu_s"], row["processors_avg"], row["memory_mb_max"]) for row in cpu] == [(2700, 1, 300)]
+    assert [row["memory_mb_avg_when_present"] for row in memory] == [200]
+    assert [(row["transfers_per_s_avg"], row["response_ms_avg"]) for row in disks] == [(20, 8)]
 
 
 def test_disk_operations_are_grouped_by_the_memory_of_the_minute(admin: ClickHouse, reader: ClickHouse) -> None:
