@@ -10,6 +10,6 @@ import orjson
 
 def write_json(objects: Iterable[object]) -> None:
     """Print each object as a line of JSON, times in UTC with `Z`."""
-    option = orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z
-    sys.stdout.buffer.writelines(orjson.dumps(one, option=option) for one in objects)
+    for one in objects:
+        sys.stdout.buffer.write(orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE | orjson.OPT_UTC_Z))
     sys.stdout.flush()  # if the reader is gone, the command ends here, quietly

@@ -23,7 +23,6 @@ from rich.text import Text
 
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
-from counterflow.cli._links import board_url
 from counterflow.cli._table import console, table
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ def live(interval_s: int, seconds: int | None, *, keep: bool) -> None:
         cleanup.enter_context(client)
         out.print(f"recording {recording}, Ctrl-C stops")
         if settings.grafana:
-            url = board_url(settings, "cf-linux", began, None, {"system": platform.node()})
+            url = settings.board_url("cf-linux", began, None, {"system": platform.node()})
             out.print(f"its board: {url}", markup=False, soft_wrap=True)
         try:
             _show(out, client, began, time.monotonic() + seconds if seconds else None)

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from counterflow.cli._links import board_url
 from counterflow.simulate import Simulation, begin_of, cases, simulate
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ def simulate_stories(folder: Path, start: datetime | None = None) -> list[Simula
 def links(stories: Sequence[Simulated], settings: StackSettings) -> list[tuple[str, str]]:
     """Return the title of each story, and the address of the board that shows it best over its period."""
     return [
-        (one.story.title, board_url(settings, one.story.boards[0], one.begin, one.end, {"system": one.systems}))
+        (one.story.title, settings.board_url(one.story.boards[0], one.begin, one.end, {"system": one.systems}))
         for one in stories
     ]
 

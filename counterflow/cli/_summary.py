@@ -1,8 +1,9 @@
-"""`counterflow look --summary`: the figures of each recording on one screen, without any service."""
+"""`look --summary` and `look --records`: the figures of each recording on one screen, its records as JSON lines."""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import orjson
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -18,6 +20,7 @@ from counterflow.base.inert import inert
 from counterflow.cli._files import called, each
 from counterflow.cli._json import write_json
 from counterflow.cli._table import console
+from counterflow.collectors.records import Item, Record, Reject, singly
 from counterflow.collectors.sources.files import unicode
 from counterflow.collectors.summary import Summaries
 
@@ -132,3 +135,28 @@ def _n(value: float | None, unit: str = "") -> str:
         return "unknown"
     digits = 1 if abs(value) >= 10 else 2
     return f"{value:,.{digits}f}{unit and ' '}{unit}"
+
+
+def write_records(files: list[Path], read: Callable[..., int]) -> int:
+    """Write every record with its `dataset` and every anomaly with its `reject` as a line of JSON; see `summarise`."""
+
+    def take(path: Path, item: Item) -> None:
+        for one in singly([item]):
+            if isinstance(one, Record):
+                shown = {"dataset": one.dataset, **one.fields}
+            elif isinstance(one, Reject):
+                shown = _reject(path, one)
+            else:
+                continue
+            sys.stdout.buffer.write(orjson.dumps(shown, option=orjson.OPT_APPEND_NEWLINE))
+
+    unread = read(files, take=take)
+    sys.stdout.flush()
+    return unread
+
+
+def _reject(path: Path, item: Reject) -> dict[str, object]:
+    place = {"file": str(path), "line": item.line, "byte_offset": item.byte_offset}
+    found = {"section": item.section, "snapshot": item.snapshot, "detail": item.detail, "kept": item.kept}
+    raw = item.raw[:65536].decode("utf-8", "backslashreplace")
+    return {"reject": item.reason.value, **place, **{k: v for k, v in found.items() if v is not None}, "raw": raw}

@@ -102,13 +102,11 @@ def command(
     if any(written.values()):
         raise click.UsageError("--out, --open, --keep and --export are of the findings, not of --summary or --records")
     read = partial(read_all, named=files, options=options)
-    if records:
-        from counterflow.cli._records import write
+    from counterflow.cli._summary import summarise, write_records
 
-        ctx.exit(1 if write(recordings(files), read) else 0)
-    from counterflow.cli._summary import summarise
-
-    ctx.exit(1 if summarise(recordings(files), read, as_json=as_json) else 0)
+    found = recordings(files)
+    unread = write_records(found, read) if records else summarise(found, read, as_json=as_json)
+    ctx.exit(1 if unread else 0)
 
 
 class Outputs(NamedTuple):

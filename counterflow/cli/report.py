@@ -9,15 +9,12 @@ import click
 
 from counterflow.base.inert import inert
 from counterflow.cli._json import write_json
-from counterflow.cli._reader import kept, on_option, reader
-from counterflow.cli._times import TIME
+from counterflow.cli._reader import kept, on_option, period_options, reader
 
 
 @click.command()
 @on_option
-@click.option("--from", "begin", type=TIME, help="Start of the period; UTC by default.")
-@click.option("--to", "end", type=TIME, help="End of the period.")
-@click.option("--system", "systems", multiple=True, help="Only this system; may be repeated.")
+@period_options
 @click.option(
     "--study",
     "runs",
@@ -75,11 +72,10 @@ def command(
     else:
         click.echo(report.page)
     if not kept() and not as_json:
-        from counterflow.cli._links import board_url
         from counterflow.stack.settings import StackSettings
 
         if (settings := StackSettings.load()).grafana:
-            url = board_url(settings, "cf-fleet", report.begin, report.end, {"system": systems} if systems else {})
+            url = settings.board_url("cf-fleet", report.begin, report.end, {"system": systems} if systems else {})
             click.echo(f"the same range in Grafana: {url}", err=True)
     ctx.exit(1 if report.failed else 0)
 

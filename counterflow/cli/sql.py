@@ -14,9 +14,8 @@ import orjson
 from counterflow.analysis.queries import queries, stored_query
 from counterflow.base.clickhouse import Settings, lines
 from counterflow.base.inert import inert
-from counterflow.cli._reader import connection, on_option
+from counterflow.cli._reader import connection, on_option, period_options
 from counterflow.cli._table import console, show, table
-from counterflow.cli._times import TIME
 
 FORMATS = {
     "table": "JSONCompactEachRowWithNames",
@@ -37,9 +36,7 @@ ROWS_OF_A_TERMINAL = 1_000
 @click.command()
 @on_option
 @click.argument("query", required=False)
-@click.option("--system", "systems", multiple=True, help="Restrict a stored query to a system; may be repeated.")
-@click.option("--from", "begin", type=TIME, help="Restrict a stored query to intervals that end after this time.")
-@click.option("--to", "end", type=TIME, help="Restrict a stored query to intervals that end by this time.")
+@period_options
 @click.option(
     "--format",
     "form",
@@ -55,7 +52,10 @@ def command(
     form: str | None,
     as_json: bool,
 ) -> None:
-    """Run a statement or a stored query; without one, list these."""
+    """Run a statement or a stored query; without one, list these.
+
+    --system, --from and --to restrict a stored query.
+    """
     stored = queries()
     if query is None:
         out = console()

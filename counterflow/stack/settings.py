@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Self
+from urllib.parse import urlencode
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -237,6 +239,23 @@ class StackSettings(BaseModel):
     def grafana_url(self) -> str:
         """Base URL of Grafana, if there is one."""
         return f"http://{HOST}:{self.grafana_port}"
+
+    def board_url(
+        self,
+        uid: str,
+        begin: datetime,
+        end: datetime | None,
+        chosen: Mapping[str, str | Sequence[str]] | None = None,
+    ) -> str:
+        """Return the address of a board from `begin` to `end`, in whole minutes; without an end, to now.
+
+        `chosen` has the values of its variables.
+        """
+        since = begin.replace(second=0, microsecond=0)
+        until = "now" if end is None else f"{-(-int(end.timestamp()) // 60) * 60 * 1000}"
+        shown = {"from": f"{int(since.timestamp()) * 1000}", "to": until}
+        values = {f"var-{name}": value for name, value in (chosen or {}).items()}
+        return f"{self.grafana_url}/d/{uid}?{urlencode(shown | values, doseq=True)}"
 
     @property
     def grafana_home(self) -> Path:

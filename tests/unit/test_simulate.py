@@ -22,7 +22,6 @@ from click.testing import CliRunner
 
 from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
-from counterflow.cli._links import board_url
 from counterflow.collectors.formats.ibmi_tables.description import tables
 from counterflow.collectors.records import Reason, Record, Reject
 from counterflow.simulate import Simulation, begin_of, cases, simulate
@@ -158,11 +157,11 @@ def test_the_tables_have_documented_columns_only() -> None:
 def test_a_link_to_a_board_has_its_range_and_its_systems() -> None:
     settings = StackSettings.from_environment({"COUNTERFLOW_GRAFANA_PORT": "13999"})
     begin, end = datetime(2026, 7, 14, 10, 0, 30, tzinfo=UTC), datetime(2026, 7, 14, 10, 13, 1, tzinfo=UTC)
-    url = urlsplit(board_url(settings, "cf-mirror", begin, end, {"system": ["A/B", "C"]}))
+    url = urlsplit(settings.board_url("cf-mirror", begin, end, {"system": ["A/B", "C"]}))
     assert (url.netloc, url.path) == ("127.0.0.1:13999", "/d/cf-mirror")
     shown = {"from": ["1784023200000"], "to": ["1784024040000"], "var-system": ["A/B", "C"]}
     assert parse_qs(url.query) == shown
-    assert parse_qs(urlsplit(board_url(settings, "cf-mirror", begin, None)).query)["to"] == ["now"]
+    assert parse_qs(urlsplit(settings.board_url("cf-mirror", begin, None)).query)["to"] == ["now"]
 
 
 STUDIES = ("zhyperlink", "log-ceiling-story", "q-replication", "nvme-story")
