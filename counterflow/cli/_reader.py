@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from counterflow.base.errors import CounterflowError
 from counterflow.cli._times import TIME
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ def period(systems: Collection[str], begin: datetime | None, end: datetime | Non
 
 
 def on_option(command: F) -> F:
-    """Give a command --on: `connected` then opens the folder that `look --keep` made."""
+    """Give a command --on: `connection` then opens the folder that `look --keep` made."""
     return click.option(
         "--on",
         type=click.Path(exists=True, file_okay=False, path_type=Path),
@@ -70,17 +69,13 @@ def command_line(words: str) -> str:
 
 
 @contextmanager
-def connected(user: str, *, exit_code: int) -> Iterator[ClickHouse]:
-    """Connect to the running stack's ClickHouse as one of its users; an error ends the command with `exit_code`."""
+def lander() -> Iterator[ClickHouse]:
+    """Connect to the running stack's ClickHouse as the user who inserts; an error ends the command with status 1."""
     from counterflow.stack.line import refusals
     from counterflow.stack.settings import StackSettings
 
     settings = StackSettings.running()
-    try:
-        client = settings.clickhouse(user)
-    except CounterflowError as error:
-        raise CounterflowError(error.message, hint=error.hint, exit_code=exit_code) from None
-    with refusals(settings, exit_code), client:
+    with refusals(settings, exit_code=1), settings.clickhouse("lander") as client:
         yield client
 
 

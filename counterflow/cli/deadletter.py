@@ -14,7 +14,7 @@ from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
 from counterflow.cli._group import Group
 from counterflow.cli._json import write_json
-from counterflow.cli._reader import connected, reader
+from counterflow.cli._reader import lander, reader
 from counterflow.cli._table import console, table
 from counterflow.cli._times import TIME
 
@@ -127,7 +127,7 @@ def replay(
     if not (ids or since or until or reason):
         raise click.UsageError("give IDs of letters, --from, --to or --reason")
     settings = StackSettings.running()
-    with connected("lander", exit_code=1) as client:
+    with lander() as client:
         found = _found(client, ids, since, until, reason)
         try:
             done = replaying.replay(client, settings.kafka("replay"), found)
@@ -151,7 +151,7 @@ def drop(ids: tuple[str, ...], reason: str, as_json: bool) -> None:
 
     if not reason.strip():
         raise click.BadParameter("must not be empty", param_hint="--reason")
-    with connected("lander", exit_code=1) as client:
+    with lander() as client:
         found = _found(client, ids)
         mark(client, [letter.id for letter in found], "dropped", reason)
     _rows([{"id": letter.id, "place": letter.place, "what": "dropped"} for letter in found], as_json, "")

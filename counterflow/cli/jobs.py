@@ -12,7 +12,7 @@ import click
 
 from counterflow.cli._group import Group
 from counterflow.cli._json import write_json
-from counterflow.cli._reader import connected
+from counterflow.cli._reader import lander
 from counterflow.cli._times import TIME
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def rerun(names: tuple[str, ...], begin: datetime, end: datetime, system: str | 
     if end <= begin:
         raise click.BadParameter(f"{end} is not after {begin}", param_hint="--to")
     selected = jobs.chosen(names)
-    with connected("lander", exit_code=1) as client:
+    with lander() as client:
         written = batch.run(client, selected, begin, end, system)
     for dataset, rows in written.items():
         _write(as_json, {"dataset": dataset, "rows": rows}, f"{dataset}: {rows:,} rows")

@@ -6,9 +6,6 @@ from pathlib import Path
 
 import click
 
-STALE_S = 3600
-MOST = 5_000
-
 
 @click.command()
 @click.option(
@@ -36,12 +33,12 @@ MOST = 5_000
     "stale_s",
     metavar="SECONDS",
     type=click.IntRange(60),
-    default=STALE_S,
+    default=3600,
     show_default=True,
     help="Age of its newest interval at which an entity is forgotten.",
 )
 @click.option(
-    "--most", type=click.IntRange(1), default=MOST, show_default=True, help="Maximum number of entities per dataset."
+    "--most", type=click.IntRange(1), default=5_000, show_default=True, help="Maximum number of entities per dataset."
 )
 def command(
     flink_urls: tuple[str, ...],
