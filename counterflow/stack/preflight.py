@@ -36,13 +36,7 @@ class Problem(NamedTuple):
     hint: str
 
 
-def machine(
-    settings: StackSettings,
-    *,
-    parts_bytes: int = PARTS_BYTES,
-    home_bytes: int = HOME_BYTES,
-    memory_bytes: int = MEMORY_BYTES,
-) -> Iterator[Problem]:
+def machine(settings: StackSettings) -> Iterator[Problem]:
     """Yield what this machine lacks; a parts folder that is already filled needs no more room."""
     if (sys.platform, platform.machine()) != ("linux", "x86_64") or platform.libc_ver()[0] != "glibc":
         what = (
@@ -56,7 +50,7 @@ def machine(
     yield from _spaced(settings)
     yield from unwritable(settings)
     needed: dict[int, tuple[Path, int]] = {}
-    for folder, size in ((settings.parts, parts_bytes), (settings.home, home_bytes)):
+    for folder, size in ((settings.parts, PARTS_BYTES), (settings.home, HOME_BYTES)):
         there = _nearest(folder)
         device = there.stat().st_dev
         needed[device] = there, needed.get(device, (there, 0))[1] + (0 if _filled(folder) else size)
@@ -64,8 +58,8 @@ def machine(
         if (free := shutil.disk_usage(there).free) < size:
             what = f"the disk of {there} has {_gib(free)} free, the stack takes {_gib(size)}"
             yield Problem(what, "counterflow up --home, or COUNTERFLOW_PARTS, on a disk with room")
-    if (left := _memory()) < memory_bytes:
-        what = f"{_gib(left)} of memory are available, the stack takes {_gib(memory_bytes)}"
+    if (left := _memory()) < MEMORY_BYTES:
+        what = f"{_gib(left)} of memory are available, the stack takes {_gib(MEMORY_BYTES)}"
         yield Problem(what, "stop what else runs, or give the machine more memory")
 
 

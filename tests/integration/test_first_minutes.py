@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -43,27 +44,29 @@ def test_all_that_is_missing_is_named_at_once(tmp_path: Path) -> None:
     assert not (tmp_path / "parts").exists()
 
 
-def test_a_java_that_is_too_old_is_reported_in_one_sentence(tmp_path: Path) -> None:
-    java = tmp_path / "bin/java"
-    java.parent.mkdir()
-    java.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\" 2019-01-15' >&2\n")
-    java.chmod(0o755)
-    done = up(free_settings(tmp_path / "home", tmp_path / "parts"), JAVA_HOME=str(tmp_path))
-    assert done.returncode == 1
-    needed = f'Java 17 or newer is needed; {java} reports: openjdk version "11.0.2" 2019-01-15'
-    assert done.stderr == f"error: {needed}\nhint: unset JAVA_HOME\n"
-
-
 def test_an_invalid_port_is_reported_in_one_sentence(tmp_path: Path) -> None:
     done = up(free_settings(tmp_path / "home", tmp_path / "parts"), COUNTERFLOW_FLINK_PORT="many")
     assert done.returncode == 2
     assert "error: COUNTERFLOW_FLINK_PORT is 'many'" in done.stderr
 
 
-def test_disk_and_memory_are_compared_with_what_the_stack_takes(tmp_path: Path) -> None:
+@pytest.fixture
+def takes(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """State what the stack takes: bytes of parts and of memory, and none of the home."""
+
+    def of(parts: int, memory: int) -> None:
+        for name, size in (("PARTS_BYTES", parts), ("HOME_BYTES", 0), ("MEMORY_BYTES", memory)):
+            monkeypatch.setattr(preflight, name, size)
+
+    return of
+
+
+def test_disk_and_memory_are_compared_with_what_the_stack_takes(tmp_path: Path, takes: Callable[..., None]) -> None:
     settings = free_settings(tmp_path / "home", tmp_path / "parts")
-    assert list(preflight.machine(settings, parts_bytes=0, home_bytes=0, memory_bytes=0)) == []
-    [disk, memory] = preflight.machine(settings, parts_bytes=MUCH, home_bytes=0, memory_bytes=MUCH)
+    takes(0, 0)
+    assert list(preflight.machine(settings)) == []
+    takes(MUCH, MUCH)
+    [disk, memory] = preflight.machine(settings)
     assert disk.what.startswith(f"the disk of {tmp_path} has ")
     assert disk.what.endswith(f" free, the stack takes {MUCH / 2**30:.1f} GiB")
     assert "COUNTERFLOW_PARTS" in disk.hint
@@ -71,7 +74,7 @@ def test_disk_and_memory_are_compared_with_what_the_stack_takes(tmp_path: Path) 
 
 
 def test_files_that_the_kernel_caches_take_no_memory_of_a_container(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, takes: Callable[..., None]
 ) -> None:
     """100 MiB at most, of which 90 are used, and 60 of these by files: 70 are available."""
     counts = {"anon": 30 << 20, "file": 60 << 20, "inactive_file": 40 << 20, "active_file": 20 << 20}
@@ -81,8 +84,8 @@ def test_files_that_the_kernel_caches_take_no_memory_of_a_container(
     monkeypatch.setattr(preflight, "GROUP", tmp_path)
     settings = free_settings(tmp_path / "home", tmp_path / "parts")
     for size, problems in ((70 << 20, 0), (71 << 20, 1)):
-        found = preflight.machine(settings, parts_bytes=0, home_bytes=0, memory_bytes=size)
-        assert len(list(found)) == problems
+        takes(0, size)
+        assert len(list(preflight.machine(settings))) == problems
 
 
 def test_a_path_with_a_space_is_refused_before_anything_is_fetched(tmp_path: Path) -> None:
