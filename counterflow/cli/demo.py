@@ -28,17 +28,6 @@ from counterflow.cli._times import TIME
 SAMPLES = Path(counterflow.__file__).resolve().parents[1] / "samples/nmon"
 Input = tuple[list[Path], str | None]
 """Files that are published together, and the system that overrides the name inside."""
-RESULTS = (
-    "account_cpu",
-    "disk_total",
-    "footprint",
-    "io_mix",
-    "link_load",
-    "log_load",
-    "pool_faulting",
-    "replication_lag",
-    "verdict",
-)
 
 
 @click.command()
@@ -124,6 +113,7 @@ def _run(
     from counterflow.analysis.queries import queries, run_stored
     from counterflow.collectors.agent.publish import publish_files
     from counterflow.connection.report import written
+    from counterflow.schemas.definition import datasets
     from counterflow.stack.account import wait_computed, wait_judged, wait_landed
 
     agent_id = f"demo-{secrets.token_hex(4)}"
@@ -143,7 +133,7 @@ def _run(
             landed = wait_landed(client, agent_id, published)
         with _phase("compute", seconds), out.status("computing"):
             pending = wait_computed(client, agent_id) + wait_judged(client, agent_id)
-        results = {name: _count(client, name, systems) for name in RESULTS}
+        results = {name: _count(client, name, systems) for name, of in datasets().items() if of.role == "result"}
         with _phase("query", seconds):
             recorded = [_name(path) for path in recordings]
             questions = {"busiest_disks": recorded, "cpu_by_command": recorded}
