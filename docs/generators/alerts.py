@@ -10,7 +10,7 @@ from typing import get_args
 
 from counterflow.dashboards.alerting import Alert, Severity, alerts
 from counterflow.schemas.definition import Dataset, Watched, datasets
-from docs.generators import markdown
+from docs.generators import table
 from docs.generators.elsewhere import PageElsewhere, read
 
 
@@ -20,11 +20,11 @@ def pages() -> list[PageElsewhere]:
     return sorted(found, key=lambda page: get_args(Severity).index(alerts()[page.folder].severity))
 
 
-def table() -> str:
+def listed() -> str:
     """Return severity and text of each alert, in Markdown, with the names of labels in italics."""
     shown = ((page, alerts()[page.folder]) for page in pages())
     rows = ((f"[{page.title}]({page.on_site})", of.severity, _text(of), _in_sql(of)) for page, of in shown)
-    return markdown.table(("alert", "severity", "text", "in SQL"), rows)
+    return table(("alert", "severity", "text", "in SQL"), rows)
 
 
 def _text(alert: Alert) -> str:
@@ -40,7 +40,7 @@ def metrics() -> str:
         if dataset.watched
         for name, figure in dataset.watched.figures.items()
     )
-    return markdown.table(("metric", "labels", "meaning", "newest row of"), rows)
+    return table(("metric", "labels", "meaning", "newest row of"), rows)
 
 
 def _rows(dataset: Dataset) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from counterflow.analysis.studies.backtest import predictions
 from counterflow.analysis.whatif.log_path_backtest import steps
-from docs.generators.markdown import table
+from docs.generators import table
 
 FIGURES = ("published", "predicted", "low", "high", "error %", "")
 

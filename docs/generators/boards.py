@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from counterflow.dashboards.definition import boards, charts, members
-from docs.generators.markdown import table
+from docs.generators import table
 
 
 def answers() -> str:

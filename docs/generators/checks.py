@@ -11,7 +11,7 @@ from counterflow.analysis.checks import GROUPS, checks
 from counterflow.analysis.checks.definition import Check
 from counterflow.analysis.checks.facts import INSTANCES, System
 from counterflow.analysis.checks.report import measures
-from docs.generators.markdown import table
+from docs.generators import table
 
 
 def tables() -> str:

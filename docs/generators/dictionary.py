@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from counterflow.schemas.definition import Column, Dataset, envelope
 from counterflow.schemas.mapping import Mappings, counters_by_source
-from docs.generators.markdown import table
+from docs.generators import table
 
 
 def data_dictionary(definitions: Iterable[Dataset], mappings: Mappings) -> str:

@@ -9,9 +9,8 @@ import re
 from functools import cache
 from typing import Any, Literal, get_args
 
-from docs.generators import elsewhere
+from docs.generators import elsewhere, table
 from docs.generators.elsewhere import CHECKOUT, PageElsewhere, read
-from docs.generators.markdown import table
 
 README = CHECKOUT / "README.md"
 _TABLE = re.compile(r"(?<=<!-- formats -->\n).*?(?=<!-- end -->)", re.DOTALL)

@@ -53,7 +53,7 @@ def _yaml(path: str) -> str:
 PARTS: Mapping[str, Callable[[], str]] = {
     "agent_example": lambda: _yaml("collectors/agent.example.yaml"),
     "agent_settings": reference.agent_settings,
-    "alerts": alerts.table,
+    "alerts": alerts.listed,
     "boards": boards.answers,
     "checks": checks.tables,
     "commands": lambda: reference.commands(cli),

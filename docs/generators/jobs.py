@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from docs.generators import table
 from docs.generators.elsewhere import PageElsewhere, read
-from docs.generators.markdown import table
 
 
 def pages() -> list[PageElsewhere]:

@@ -12,7 +12,7 @@ from counterflow.cli._times import GRAMMAR
 from counterflow.collectors.agent.config import Config
 from counterflow.pipelines.rules import Rule
 from counterflow.stack.settings import StackSettings
-from docs.generators.markdown import table
+from docs.generators import table
 
 WIDTH = 80
 
