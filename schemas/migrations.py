@@ -72,12 +72,18 @@ class Schema(NamedTuple):
 def schema() -> Schema:
     """Return tables and views of this version."""
     by_hand = {name: (FOLDER / f"{name}.sql").read_text(encoding="utf-8") for name in ("rollups", "views")}
-    by_hand["views"] = by_hand["views"].replace("{envelope}", clickhouse_ddl.comments(envelope("view")))
+    views = by_hand["views"].replace("{envelope}", clickhouse_ddl.comments(envelope("view")))
+    by_hand["views"] = re.sub(r"\{(\w+): ([\w ]+)\}", _comments, views)
     texts = {**clickhouse_ddl.parts(datasets().values()), **by_hand, "culprit": culprit.views()}
     files = sorted((FOLDER / "migrations").glob("*.sql"))
     return Schema(
         {name: texts[name] for name in _ORDER}, {path.stem: path.read_text(encoding="utf-8") for path in files}
     )
+
+
+def _comments(columns: re.Match[str]) -> str:
+    known = datasets()[columns[1]].all_columns
+    return clickhouse_ddl.comments({name: known[name] for name in columns[2].split()})
 
 
 def statements(script: str, cluster: str | None = None) -> list[str]:

@@ -1,5 +1,6 @@
 -- The views that people and panels read: each has FINAL inside, so that a replaced row never counts twice.
--- `envelope` in braces stands for the comments of ts, interval_s and system.
+-- `envelope` in braces stands for the comments of ts, interval_s and system; a dataset with columns, as `pool: free_mb`,
+-- for their comments there.
 
 -- A record that was refused and landed later, published again by `counterflow deadletter replay`, counts as landed: its
 -- dead letter no longer counts.
@@ -112,8 +113,7 @@ COMMENT 'Mean and 95th percentile of the response time of the reads, writes or a
 
 ALTER TABLE counterflow.disk_latency {on_cluster}
   {envelope},
-  COMMENT COLUMN `disk` 'Name of the device as in the dataset disk.',
-  COMMENT COLUMN `operation` 'read, write, or any where the source does not separate them.',
+  {disk_bucket: disk operation},
   COMMENT COLUMN `operations` 'Operations of the interval. [operations; delta]',
   COMMENT COLUMN `mean_ms` 'Mean response time. Over a period weight it by operations. [ms; gauge; null: no operations or no response time]',
   COMMENT COLUMN `p95_ms` 'Response time that 95 % of the operations do not exceed; never average it. [ms; gauge; null: no operations, boundaries not known, or it lies in the last bucket, which has no upper boundary]';
@@ -150,8 +150,7 @@ COMMENT 'What the I/O of a leaf disk over one interval would cost a virtual SCSI
 ALTER TABLE counterflow.virtual_io {on_cluster}
   {envelope},
   COMMENT COLUMN `disk` 'Name of the leaf disk.',
-  COMMENT COLUMN `reads_per_s` 'Reads a second. [reads/s; rate; null: not reported]',
-  COMMENT COLUMN `writes_per_s` 'Writes a second. [writes/s; rate; null: not reported]',
+  {disk_load: reads_per_s writes_per_s},
   COMMENT COLUMN `kb_per_read` 'Mean size of a read, KB of 1024 bytes. [KB; gauge; null: no reads or size not reported]',
   COMMENT COLUMN `kb_per_write` 'Mean size of a write, KB of 1024 bytes. [KB; gauge; null: no writes or size not reported]',
   COMMENT COLUMN `read_us` 'Processor time of a virtual read of that size, on one 2.2 GHz POWER5 processor. [µs; gauge; null: size not known or above 256 KB]',
@@ -182,13 +181,8 @@ COMMENT 'What a command uses on one system over one interval, and the part of Q 
 
 ALTER TABLE counterflow.component_process {on_cluster}
   {envelope},
-  COMMENT COLUMN `command` 'Command as in footprint.',
-  COMMENT COLUMN `component` 'Q Capture, Q Apply, MQ, Db2, Db2 fenced, or other.',
-  COMMENT COLUMN `cpu_base` 'What cpu_cores counts, as in footprint. [null: not known]',
-  COMMENT COLUMN `processes` 'Processes. [processes; gauge]',
-  COMMENT COLUMN `cpu_ms` 'Processor time. [ms; delta; null: not reported]',
-  COMMENT COLUMN `cpu_cores` 'Processors kept busy. [processors; gauge; null: not reported]',
-  COMMENT COLUMN `memory_mb` 'Memory. [MB of 1,048,576 bytes; gauge; null: not reported]';
+  {footprint: command cpu_base processes cpu_ms cpu_cores memory_mb},
+  COMMENT COLUMN `component` 'Q Capture, Q Apply, MQ, Db2, Db2 fenced, or other.';
 
 -- One figure for how busy a system's processors are, whatever it runs and however its recorder reports it.
 CREATE VIEW IF NOT EXISTS counterflow.processor_load {on_cluster} AS
@@ -213,10 +207,9 @@ COMMENT 'Processors of a system over one interval: busy_pct of what is configure
 
 ALTER TABLE counterflow.processor_load {on_cluster}
   {envelope},
-  COMMENT COLUMN `engine_type` 'core; gcp or ziip on z/OS.',
+  {system_cpu: engine_type entitled_cores},
   COMMENT COLUMN `busy_pct` 'How busy the processors were, of what is configured (IBM i), online (z/OS), entitled (shared AIX partitions) or present (Linux); above 100 where uncapped. [%; percent; null: not reported]',
   COMMENT COLUMN `processors` 'Processors kept busy, on average over the interval. [processors; gauge; null: not reported]',
-  COMMENT COLUMN `entitled_cores` 'Entitled capacity of the partition. [cores; gauge; null: not a shared partition]',
   COMMENT COLUMN `consumed_cores` 'Physical processors that the partition consumed. [cores; gauge; null: not reported]',
   COMMENT COLUMN `entitled_pct` 'consumed_cores as a share of entitled_cores. [%; percent; null: one of them is null]';
 
@@ -236,10 +229,7 @@ COMMENT 'Real memory of a system with Linux or AIX at the end of an interval: wh
 
 ALTER TABLE counterflow.memory_use {on_cluster}
   {envelope},
-  COMMENT COLUMN `size_mb` 'Real memory. [MB of 1,048,576 bytes; gauge; null: not reported]',
-  COMMENT COLUMN `free_mb` 'Free memory. [MB of 1,048,576 bytes; gauge; null: not reported]',
-  COMMENT COLUMN `cached_mb` 'Page cache. [MB of 1,048,576 bytes; gauge; null: not Linux]',
-  COMMENT COLUMN `buffers_mb` 'Buffers. [MB of 1,048,576 bytes; gauge; null: not Linux]',
+  {pool: size_mb free_mb cached_mb buffers_mb},
   COMMENT COLUMN `available_mb` 'Free memory, page cache and buffers (Linux); what neither processes nor the kernel hold (AIX). [MB of 1,048,576 bytes; gauge; null: a part is not reported]',
   COMMENT COLUMN `used_mb` 'What programs and the kernel hold: the memory that is not available. [MB of 1,048,576 bytes; gauge; null: size_mb or available_mb is null]',
   COMMENT COLUMN `available_pct` 'available_mb as a share of size_mb. [%; percent; null: one of them is null]';
@@ -323,17 +313,10 @@ ALTER TABLE counterflow.work_done {on_cluster}
   COMMENT COLUMN `ts` 'End of the interval, UTC.',
   COMMENT COLUMN `interval_s` 'Time since the preceding sample; for sources that count by interval, its length. [s; gauge; null: not known]',
   COMMENT COLUMN `system` 'Name of the system.',
-  COMMENT COLUMN `workload` 'Name of the batch, driver or query stream.',
+  {workload: workload unit_of_work operation users response_max_ms response_p50_ms response_p95_ms response_p99_ms},
   COMMENT COLUMN `run_id` 'Execution of the workload; empty where the source names none.',
-  COMMENT COLUMN `unit_of_work` 'What is counted: accounts, transactions, operations, queries.',
-  COMMENT COLUMN `operation` 'Kind of operation; empty for all kinds together. Rows of one kind are not to be added to those of all.',
   COMMENT COLUMN `units` 'Units of work done in the interval. [units of work; delta; null: first sample, or not reported]',
-  COMMENT COLUMN `users` 'Users, threads or jobs that drive the workload. [users; gauge; null: not reported]',
-  COMMENT COLUMN `response_ms` 'Mean response time of the interval; weight it by units. [ms; gauge; null: not reported]',
-  COMMENT COLUMN `response_max_ms` 'Longest response time. [ms; gauge; null: not reported]',
-  COMMENT COLUMN `response_p50_ms` 'Median of the response times; never averaged. [ms; gauge; null: not reported]',
-  COMMENT COLUMN `response_p95_ms` '95th percentile of the response times; never averaged. [ms; gauge; null: not reported]',
-  COMMENT COLUMN `response_p99_ms` '99th percentile of the response times; never averaged. [ms; gauge; null: not reported]';
+  COMMENT COLUMN `response_ms` 'Mean response time of the interval; weight it by units. [ms; gauge; null: not reported]';
 
 -- Views with parameters, which are known before a row is read, so that no more is read than they select.
 
