@@ -25,25 +25,23 @@ from counterflow.stack.settings import StackSettings
 
 ROWS = 1_500_000
 SYSTEMS, DISKS = 20, 50
-INTERVALS_S = (60, 15)
+INTERVAL_S = 15
 DISK = datasets()["disk"]
 MEASURED = [name for name, column in DISK.columns.items() if column.type == "Float64"]
 TABLES = ("disk", "metric_1h", "ledger")
 
 
 def main() -> None:
-    """Publish and land rows at two intervals; also land the second with the peer, into emptied tables."""
+    """Publish and land rows, then land them with the peer, into emptied tables."""
     with running("kafka", "clickhouse") as (settings, _), settings.clickhouse("admin") as client:
-        stored = {}
-        for interval_s in INTERVALS_S:
-            empty(client)
-            size, values = publish(settings, interval_s)
-            lander = ROWS / _land(settings)
-            landed = client.rows("SELECT count() AS n FROM counterflow.disk FINAL")[0]["n"]
-            if landed != ROWS:
-                raise AssertionError(f"{landed} rows of {ROWS} landed")
-            refresh(client)
-            stored[interval_s] = {table: _stored_bytes(client, table) / values for table in TABLES}
+        empty(client)
+        size, values = publish(settings)
+        lander = ROWS / _land(settings)
+        landed = client.rows("SELECT count() AS n FROM counterflow.disk FINAL")[0]["n"]
+        if landed != ROWS:
+            raise AssertionError(f"{landed} rows of {ROWS} landed")
+        refresh(client)
+        stored = {table: _stored_bytes(client, table) / values for table in TABLES}
         empty(client)
         loop = ROWS / _loop(settings)
     method = (
@@ -53,25 +51,24 @@ def main() -> None:
         "and commits, without checks or overlap, into the same tables emptied."
     )
     Figure("land", round(lander), "rows/s", ">= 400000", method, "consume-and-POST loop", round(loop)).emit()
-    for interval_s, tables in stored.items():
-        method = (
-            "Bytes on disk, envelope, marks and index included, after OPTIMIZE FINAL (system.parts), over the "
-            f"{values / ROWS:.1f} measured values a row that are not null: "
-            f"{', '.join(f'{table} {each:.2f}' for table, each in tables.items())}; {SYSTEMS} systems of {DISKS} disks "
-            f"for {ROWS / SYSTEMS / DISKS * interval_s / 3600:.0f} hours, one decimal as nmon prints, a third of the "
-            "disks idle, the rest drifting around a load."
-        )
-        name = f"stored value at {interval_s} s, table, rollup and ledger"
-        Figure(name, round(sum(tables.values()), 2), "bytes", "<= 2", method).emit()
+    method = (
+        "Bytes on disk, envelope, marks and index included, after OPTIMIZE FINAL (system.parts), over the "
+        f"{values / ROWS:.1f} measured values a row that are not null: "
+        f"{', '.join(f'{table} {each:.2f}' for table, each in stored.items())}; {SYSTEMS} systems of {DISKS} disks "
+        f"for {ROWS / SYSTEMS / DISKS * INTERVAL_S / 3600:.0f} hours, one decimal as nmon prints, a third of the "
+        "disks idle, the rest drifting around a load."
+    )
+    name = f"stored value at {INTERVAL_S} s, table, rollup and ledger"
+    Figure(name, round(sum(stored.values()), 2), "bytes", "<= 2", method).emit()
 
 
-def publish(settings: StackSettings, interval_s: int) -> tuple[int, int]:
+def publish(settings: StackSettings) -> tuple[int, int]:
     """Return the bytes and the measured values that were published."""
     producer = Producer({**settings.kafka("admin").client, **PRODUCER, "transactional.id": "bench"})
     producer.init_transactions()
     producer.begin_transaction()
     size = values = 0
-    for number, message in enumerate(framed(records(SYSTEMS, DISKS, ROWS // (SYSTEMS * DISKS), interval_s)), 1):
+    for number, message in enumerate(framed(records(SYSTEMS, DISKS, ROWS // (SYSTEMS * DISKS), INTERVAL_S)), 1):
         frame = orjson.loads(message.value)
         size += len(message.value)
         values += sum(value is not None for name in MEASURED for value in frame.get(name, ()))

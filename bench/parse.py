@@ -1,4 +1,4 @@
-"""Recordings to records and to encoded frames: nmon of AIX, and job counters of IBM i; one record to a frame."""
+"""Recordings to records and to encoded frames: nmon of AIX, and job counters of IBM i; how long a record is there."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -21,7 +20,7 @@ from counterflow.collectors.reading import read_each
 from counterflow.collectors.records import Item, Record, singly
 
 SNAPSHOTS = 1_440
-RECORDS, DISKS, ROUNDS = 100_000, 1_200, 5
+RECORDS, DISKS = 100_000, 1_200
 UNIT = "MB a core-second"
 _TAGS = ("system", "source", "boot_id", "disk", "device_type")
 
@@ -66,7 +65,7 @@ def main() -> None:
         method = f"generated QAPMJOBMI of {shape.intervals * shape.rows:,} rows in {shape.intervals} intervals, with "
         method += f"QAPMJOBOS, {mb:.0f} MB, joined into tables; {one}"
         emit("Collection Services parse", measure("tables", *exports), 15, 300, method)
-    encode()
+    size()
 
 
 def emit(measure: str, parsed: Parsed, rate: int, resident_mib: int | None, method: str) -> None:
@@ -78,32 +77,16 @@ def emit(measure: str, parsed: Parsed, rate: int, resident_mib: int | None, meth
         Figure(f"{measure}, memory", resident, "MiB resident", f"<= {resident_mib}", method).emit()
 
 
-def encode() -> None:
-    """Print what a record costs on its way to Kafka: our frames, checked, beside Influx line protocol."""
-    ways: dict[str, Callable[[list[Record]], list[bytes]]] = {
-        "ours": lambda made: [message.value for message in framed(made)],
-        "line protocol": lambda made: list(map(_line, made)),
-    }
-    least, messages = dict.fromkeys(ways, 1e9), {}
-    for _ in range(ROUNDS):
-        for name, way in ways.items():
-            made = list(records(1, DISKS, RECORDS // DISKS))
-            begin = time.process_time()
-            messages[name] = way(made)
-            least[name] = min(least[name], 1e6 * (time.process_time() - begin) / len(made))
-    sizes = {name: round(sum(map(len, found)) / len(made)) for name, found in messages.items()}
-    packed = {name: len(zlib.compress(b"\n".join(found), 1)) / len(made) for name, found in messages.items()}
-    size = {name: f"{sizes[name]} bytes ({packed[name]:.0f} packed by zlib -1)" for name in ways}
+def size() -> None:
+    """Print how long a record is on its way to Kafka: in our frames, beside Influx line protocol."""
+    made = list(records(1, DISKS, RECORDS // DISKS))
+    ours = round(sum(len(message.value) for message in framed(made)) / len(made))
+    other = round(sum(map(len, map(_line, made))) / len(made))
     method = (
-        f"{len(made):,} disk records: of {DISKS:,} disks an instant, as frames: numbered, checked by column, JSON of "
-        f"{size['ours']}, CPU time of one process, least of {ROUNDS}. Peer: the same fields as Influx line protocol, "
-        f"as Telegraf sends them, put together in Python, unchecked, of {size['line protocol']}."
+        f"Mean of {len(made):,} disk records, of {DISKS:,} disks an instant, as JSON in their frames, beside the same "
+        "fields as Influx line protocol, as Telegraf sends them; neither is compressed."
     )
-    peer = "line protocol"
-    other = round(least[peer], 2)
-    Figure("encode a record", round(least["ours"], 2), "us", f"<= {other:.2f}", method, peer, other).emit()
-    method = "Mean of the same records as JSON in their frames, beside line protocol; neither is compressed."
-    Figure("a record in its frame", sizes["ours"], "bytes", f"<= {sizes[peer]}", method, peer, sizes[peer]).emit()
+    Figure("a record in its frame", ours, "bytes", f"<= {other}", method, "line protocol", other).emit()
 
 
 def _line(record: Record) -> bytes:
