@@ -298,7 +298,7 @@ class _Reading:
         if neighbour is None:
             return None
         with neighbour.stream as stream:
-            reading = _Reading(stream, self._context_beside(table, complete=True), Position(0, 0))
+            reading = _Reading(stream, self._context_beside(table, other, complete=True), Position(0, 0))
             for _ in reading.items():
                 pass
         return reading
@@ -313,7 +313,7 @@ class _Reading:
             return
         self._beside_stream = neighbour.stream
         known = self.state.get("beside")
-        context = replace(self._context_beside(table, complete=self._context.complete), beside=None)
+        context = replace(self._context_beside(table, "QAPMJOBOS", complete=self._context.complete), beside=None)
         items = parse(self._beside_stream, context, Position(**known) if known else None)
         self._beside = Beside(map(_of_beside, items), known, complete=self._context.complete)
 
@@ -342,7 +342,8 @@ class _Reading:
                 yield Reject(Reason.READ_WITH_ANOTHER, detail, "all", section="QAPMJOBOS", system=self._context.system)
                 return
             known = self.state.get("first")
-            context = replace(self._context_beside("QAPMJOBOS", complete=True), beside=self._neighbour_of_first)
+            beside = self._neighbour_of_first
+            context = replace(self._context_beside("QAPMJOBOS", "QAPMJOBMI", complete=True), beside=beside)
             for item in parse(stream, context, Position(**known) if known else None):
                 if isinstance(item, Position):
                     own = item.state.get("beside") or {"byte_offset": 0, "line": 0}
@@ -356,11 +357,11 @@ class _Reading:
             return Neighbour(cast(BinaryIO, Unclosed(self._stream)))
         return self._neighbour("QAPMJOBOS", other)
 
-    def _context_beside(self, table: str, *, complete: bool) -> Context:
-        """Return the context of a file beside this one; its neighbours are those of this file."""
+    def _context_beside(self, table: str, other: str, *, complete: bool) -> Context:
+        """Return the context of the file of another table beside this one; its neighbours are those of this file."""
         beside = self._context.beside
-        neighbours = beside and (lambda _, other: beside(table, other))
-        return replace(self._context, file=f"{self._context.file} (beside it)", complete=complete, beside=neighbours)
+        neighbours = beside and (lambda _, third: beside(table, third))
+        return replace(self._context, file=other, complete=complete, beside=neighbours)
 
     def _joined(self, items: Items) -> Iterable[Item]:
         """Return the items with the figures of QAPMJOBOS added to their jobs."""
