@@ -77,7 +77,7 @@ def _prepared(table: str, shape: Shape) -> list[tuple[str, str]]:
         row["JBSLTCNT"] = 0
         lines.append(row)
     out = io.BytesIO()
-    write(out, table, lines, None, *names)
+    write(out, table, lines, *names)
     _, *rows = out.getvalue().decode().split("\r\n")[:-1]
     cut = [row.split("NUMBER", 1) for row in rows]
     return [(before, after + "\r\n") for before, after in cut]

@@ -15,7 +15,7 @@ from counterflow.collectors.formats import ibmi_tables
 from counterflow.collectors.formats.ibmi_tables import read_alone
 from counterflow.collectors.records import Context, Item, Neighbour, Position, Record, singly
 from counterflow.collectors.text.numbers import number_of, numbers_of
-from tests.support.ibmi_export import Export, write
+from tests.support.ibmi_export import write
 from tests.support.streams import newest_position
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -28,13 +28,13 @@ def when(interval: int) -> dict[str, object]:
     return {"INTNUM": interval, "DTETIM": stamp, "INTSEC": 900, "DTECEN": "1", "DTCEN": "1"}
 
 
-def export(table: str, rows: list[dict[str, object]], *names: str, how: Export | None = None) -> bytes:
+def export(table: str, rows: list[dict[str, object]], *names: str, separator: str = ",", decimal: str = ".") -> bytes:
     out = io.BytesIO()
-    write(out, table, rows, how, *names)
+    write(out, table, rows, *names, separator=separator, decimal=decimal)
     return out.getvalue()
 
 
-def jobs(table: str, *names: str, how: Export | None = None) -> bytes:
+def jobs(table: str, *names: str) -> bytes:
     rows = [
         {
             **when(interval),
@@ -52,7 +52,7 @@ def jobs(table: str, *names: str, how: Export | None = None) -> bytes:
         for task, name in enumerate(("A", 'B"C', "D,E", "F"), 1)
         if table == "QAPMJOBMI" or task != interval
     ]
-    return export(table, rows, *names, how=how)
+    return export(table, rows, *names)
 
 
 MI = (*TIME, "JBNAME", "JBUSER", "JBNBR", "JBTDE", "JBSTSF", "JBCPU", "JBPW")
@@ -65,7 +65,7 @@ DISKS = [
 ]
 WHOLE = {
     "QAPMJOBMI.csv": jobs("QAPMJOBMI", *MI),
-    "QAPMDISK.csv": export("QAPMDISK", DISKS, *DISK, how=Export(separator=";", decimal=",", line_end="\n")),
+    "QAPMDISK.csv": export("QAPMDISK", DISKS, *DISK, separator=";", decimal=","),
     "two.csv": export("QAPMDISK", DISKS[:6], *DISK) + jobs("QAPMJOBOS", *OS),
 }
 BESIDE = jobs("QAPMJOBOS", *OS)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import BinaryIO
 
 from counterflow.collectors.formats.ibmi_tables.description import Described, tables
@@ -27,49 +26,42 @@ _TIMES = {
 }
 
 
-@dataclass(frozen=True)
-class Export:
-    """How rows are written: as `CPYTOIMPF … ADDCOLNAM(*SQL) RCDDLM(*CRLF)` writes them, by default."""
-
-    header: bool = True
-    separator: str = ","
-    decimal: str = "."
-    encoding: str = "utf-8"
-    line_end: str = "\r\n"
-    padded: bool = True
-
-
 def columns(table: str) -> tuple[str, ...]:
     """Return the columns of a table as they are written: those that place a row in time, then its fields."""
     return (*tables()[table].time, *tables()[table].fields)
 
 
 def write(
-    out: BinaryIO, table: str, rows: Iterable[Mapping[str, object]], export: Export | None = None, *names: str
+    out: BinaryIO,
+    table: str,
+    rows: Iterable[Mapping[str, object]],
+    *names: str,
+    separator: str = ",",
+    decimal: str = ".",
 ) -> None:
-    """Write rows of `table`; a field that a row does not hold is 0, or blank. `names` are its columns, else all."""
-    export = export or Export()
+    """Write rows of `table` as `CPYTOIMPF … ADDCOLNAM(*SQL) RCDDLM(*CRLF)` writes them.
+
+    A field that a row does not hold is 0, or blank. `names` are the columns, else all.
+    """
     chosen = names or columns(table)
     fields = {**_TIMES, **tables()[table].fields}
-    end = export.line_end
-    if export.header:
-        out.write((export.separator.join(chosen) + end).encode(export.encoding))
     forms = [(name, fields.get(name, Described(type="number"))) for name in chosen]
+    out.write((separator.join(chosen) + "\r\n").encode())
     for row in rows:
-        cells = (_cell(described, row.get(name), export) for name, described in forms)
-        out.write((export.separator.join(cells) + end).encode(export.encoding))
+        cells = (_cell(described, row.get(name), decimal) for name, described in forms)
+        out.write((separator.join(cells) + "\r\n").encode())
 
 
-def _cell(described: Described, value: object, export: Export) -> str:
+def _cell(described: Described, value: object, decimal: str) -> str:
     if described.form == "number":
         if isinstance(value, str):
             return value
         number = 0 if value is None else value
         places = _DECIMALS.search(described.type)
         written = f"{number:.{places[1]}f}" if places else f"{number:.3f}".rstrip("0").rstrip(".")
-        return written.replace(".", export.decimal)
+        return written.replace(".", decimal)
     text = "" if value is None else str(value)
     length = _LENGTH.match(described.type)
-    if export.padded and length:
+    if length:
         text = text.ljust(int(length[1]))
     return '"' + text.replace('"', '""') + '"'

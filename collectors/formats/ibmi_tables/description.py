@@ -114,8 +114,7 @@ class Description(Strict):
 
     `recognised_by` are columns that together no other table has; `instance` is the expression that identifies the
     rows of an interval and names the instance of what goes to `counter`. `time` lists its columns that place a row in
-    time: where left out, those of Collection Services, or none in a view. `complete` means that `time` and `fields` are
-    all columns in their order, so that data without a header can be read.
+    time: where left out, those of Collection Services, or none in a view.
     `zeros: false` sends a field to `counter` only where it is not 0, `texts: false` keeps no text in `config`: for
     tables with one row per job. `fields` may be empty: then every column is introspected. `joins` names tables whose
     fields and records it has, besides its own.
@@ -127,7 +126,6 @@ class Description(Strict):
     recognised_by: tuple[str, ...] = ()
     instance: str = "''"
     time: tuple[str, ...]
-    complete: bool = False
     joins: tuple[str, ...] = ()
     zeros: bool = True
     texts: bool = True

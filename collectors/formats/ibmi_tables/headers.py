@@ -76,14 +76,10 @@ def _decided(found: Sequence[Description], cells: Sequence[str]) -> list[Descrip
 
 
 def without_header(cells: Sequence[str], file: str) -> Description | None:
-    """Return the table whose rows begin like `cells`, if all its columns are known in their order."""
-    name = table_in(file)
-    if name is None and not _BEGINNING.match(",".join(cells)):
-        return None
-    for table in tables().values():
-        if table.complete and len(cells) == len(table.time) + len(table.fields) and name in (None, table.table):
-            return table
-    return None
+    """Return QAPMCONF where cells are a row of it: of no other table the order of all columns was published."""
+    table, name = tables()["QAPMCONF"], table_in(file)
+    begins = name == table.table or (name is None and _BEGINNING.match(",".join(cells)))
+    return table if begins and len(cells) == len(table.fields) else None
 
 
 def no_header(cells: Sequence[str], file: str) -> Unusable:

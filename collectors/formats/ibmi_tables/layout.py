@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import itemgetter
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import msgspec
 
@@ -40,21 +40,6 @@ COUNTER = ("section", "instance", "counter", "value", "unit", "kind")
 """Columns of `counter`, in the order of its values."""
 
 
-class Spare(NamedTuple):
-    """A number that no column of a dataset holds, so it goes to `counter`."""
-
-    place: int
-    name: str
-    field: Described
-
-
-class Leftover(NamedTuple):
-    """A column that no dataset models, and its place in the row."""
-
-    place: int
-    name: str
-
-
 @dataclass(frozen=True)
 class Layout:
     """One table with certain columns.
@@ -63,8 +48,8 @@ class Layout:
     `dash_places` those of texts of which a dash is a value.
     `instance` identifies a row. `filled` are the datasets, `inputs` and `texts` the places of the fields they are
     computed of. `spare` are numbers and `settings` texts that no dataset models, `unknown` columns that are not
-    described. `path` picks the flags of a multipath unit (DSMU, DSIP), `ended` is the place of JBSTSF and `seconds`
-    that of INTSEC in the row. `decode` reads the values of a row from a JSON array.
+    described: places and names. `path` picks the flags of a multipath unit (DSMU, DSIP), `ended` is the place of JBSTSF
+    and `seconds` that of INTSEC in the row. `decode` reads the values of a row from a JSON array.
     """
 
     table: Description
@@ -78,9 +63,9 @@ class Layout:
     text_places: tuple[int, ...]
     dash_places: tuple[int, ...]
     path: Picker | None
-    settings: tuple[Leftover, ...]
-    unknown: tuple[Leftover, ...]
-    spare: tuple[Spare, ...]
+    settings: tuple[tuple[int, str], ...]
+    unknown: tuple[tuple[int, str], ...]
+    spare: tuple[tuple[int, str, Described], ...]
     instance: ast.expr
     filled: Mapping[str, Filling]
     inputs: Mapping[str, int]
@@ -180,11 +165,11 @@ def layout(table_name: str, columns: tuple[str, ...], named: tuple[tuple[str, st
         dash_places=tuple(places[name] for name in texts if name in forms and table.fields[name].dash),
         path=_picker([places["DSMU"], places["DSIP"]]) if {"DSMU", "DSIP"} <= places.keys() else None,
         spare=tuple(
-            Spare(places[name], name, field) for name, field in zip(numbers, described, strict=True) if name not in used
+            (places[name], name, field) for name, field in zip(numbers, described, strict=True) if name not in used
         ),
-        settings=tuple(Leftover(places[name], name) for name in texts if name not in used and table.texts),
+        settings=tuple((places[name], name) for name in texts if name not in used and table.texts),
         unknown=tuple(
-            Leftover(places[name], name)
+            (places[name], name)
             for name in columns
             if name not in forms and name not in TIME_FIELDS and name not in numbers and name not in texts
         ),

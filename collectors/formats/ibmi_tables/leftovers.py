@@ -23,15 +23,14 @@ Unknown = tuple[Numbers, Sequence[tuple[str, str]]]
 def undescribed(layout: Layout, row: Row) -> Unknown:
     """Return the numbers and the texts of the columns that are not described."""
     numbers, texts = [], []
-    for leftover in layout.unknown:
-        value = row[leftover.place]
+    for place, name in layout.unknown:
         try:
-            number = number_of(value)
+            number = number_of(row[place])
         except ValueError:
-            texts.append((leftover.name, text_of(value) or ""))
+            texts.append((name, text_of(row[place]) or ""))
         else:
             if number is not None:
-                numbers.append((leftover.name, number))
+                numbers.append((name, number))
     return numbers, texts
 
 

@@ -333,7 +333,7 @@ class Reader:
         if layout.table.texts and not self._introspected:
             envelope = self._envelope(interval, None)
             for at, (row, (_, strange)) in enumerate(zip(batch.rows, unknown, strict=True)):
-                settings = [(leftover.name, row[leftover.place].strip()) for leftover in layout.settings]
+                settings = [(name, row[place].strip()) for place, name in layout.settings]
                 records = self._settings.changed(envelope, instances[at], [*settings, *strange])
                 found += ((at, record) for record in records)
         self._at = line
