@@ -12,20 +12,19 @@ from counterflow.collectors.advice.marks import (
     BINARIES,
     COUNTER_OF_DB2,
     CSVS,
-    FORMS,
     LOG_STATISTICS,
     NAMED,
     NOTHING,
-    ROWS,
     SMF,
     TEXTS,
+    TIME,
 )
 from counterflow.collectors.formats import recognise
 from counterflow.collectors.formats.db2_log_csv import COUNTS
 from counterflow.collectors.formats.ibmi_tables.description import TIME_FIELDS, tables
 from counterflow.collectors.formats.ibmi_tables.headers import incomplete
 from counterflow.collectors.text.cells import separator, split
-from counterflow.collectors.text.codepages import decode, ebcdic_codec, from_ebcdic, is_ebcdic
+from counterflow.collectors.text.codepages import decode, is_ebcdic
 from counterflow.collectors.text.lines import BOM
 
 _SHOWN = 60
@@ -52,9 +51,7 @@ def advice(head: bytes) -> str:
         text = head.decode(codec, "ignore").removeprefix("\ufeff")
         return f"{name} text ({_known(text) or 'of no format'}): {why}"
     if is_ebcdic(head):
-        text = from_ebcdic(head, ebcdic_codec(head))
-        way_out = "copy it as text, or convert it: iconv -f IBM-037 -t UTF-8"
-        return f"EBCDIC text that was copied as it is ({_known(text) or 'of no format'}): {way_out}"
+        return "EBCDIC text of no format: copy it as text, or convert it: iconv -f IBM-037 -t UTF-8"
     if b"\0" in head or sum(byte < 32 and byte not in b"\t\n\f\r\x1a\x1b" for byte in head) > len(head) / 20:
         return f"binary data that begins with {head[:8].hex(' ')}: {ANYTHING_ELSE}"
     text = decode(head.removeprefix(BOM))
@@ -122,12 +119,9 @@ def _looks(text: str) -> str:
 
 def _table(cells: Sequence[str]) -> str:
     """Return what a table that begins with a line of these cells looks like, and what would help."""
-    forms = "".join(next(form for form, mark in FORMS if mark.fullmatch(cell)) for cell in cells)
-    if alike := next((name for name, begin in ROWS.items() if begin.match(forms)), None):
-        what = f"rows of {len(cells)} columns like those of {alike}, without the names of the columns"
-        return f"{what}: name them in a first line: {_needed(alike)}"
-    if "t" in forms or all(not cell.strip("+-0123456789.,: ") for cell in cells):
-        return f"rows of {len(cells)} columns without the names of the columns: {NAMED}"
+    if any(map(TIME.fullmatch, cells)) or all(not cell.strip("+-0123456789.,: ") for cell in cells):
+        what = f"rows of {len(cells)} columns without the names of the columns"
+        return f"{what}: name them in a first line, or {NAMED}"
     names = {cell.upper() for cell in cells}
     if (near := _ibmi(names)) is not None:
         return near
@@ -141,14 +135,10 @@ def _table(cells: Sequence[str]) -> str:
         if name == LOG_STATISTICS and names.isdisjoint(map(str.upper, COUNTS)):
             missing.append("a count")
         what = f"without {', '.join(missing)}" if missing else "whose first line does not name each column once"
-        return f"a table like {name}, {what}: its first line names {_needed(name)}"
+        count = " and a count, as QJSTCIWR" if name == LOG_STATISTICS else ""
+        return f"a table like {name}, {what}: its first line names {','.join(needed)}{count}"
     shown = ", ".join(cells[:6]) + (", …" if len(cells) > 6 else "")
     return f"a table with the columns {_shown(shown)}, which are of no format: {ANYTHING_ELSE}"
-
-
-def _needed(name: str) -> str:
-    """Return the columns that a table of `CSVS` needs."""
-    return ",".join(CSVS[name]) + (" and a count, as QJSTCIWR" if name == LOG_STATISTICS else "")
 
 
 def _ibmi(names: set[str]) -> str | None:

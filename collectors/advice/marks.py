@@ -283,17 +283,5 @@ CSVS = {
     "a monitor table of Q Replication": ("monitor_time", "recvq"),
 }
 """The columns that a table needs, by what it looks like."""
-FORMS = (
-    ("t", re.compile(r"\d{1,4}[-/.]\d\d?[-/.]\d{2,4}[T -]\d\d?[:.]\d\d.*")),
-    ("n", re.compile(r"[-+]?[\d.,]+")),
-    ("s", re.compile(r"(?=.*[A-Z])[A-Z0-9@#$]{1,4}")),
-    ("w", re.compile(r".*\S.*")),
-    ("-", re.compile(r".*")),
-)
-"""The form of a cell: a time, a number, a short name as z/OS has them, other words, or nothing. The first counts."""
-ROWS = {
-    "a log of queries": re.compile(r"[^t]{2,}tt"),
-    LOG_STATISTICS: re.compile(r"tss[sw-]{0,2}n"),
-    "work done by a workload": re.compile(r"t[sw].[sw]n"),
-}
-"""How the forms of a row begin in a table of `CSVS` that does not name its columns."""
+TIME = re.compile(r"\d{1,4}[-/.]\d\d?[-/.]\d{2,4}[T -]\d\d?[:.]\d\d.*")
+"""A cell that holds a time is of a row, not of a header."""
