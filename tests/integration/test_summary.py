@@ -86,16 +86,3 @@ def test_a_recording_that_has_not_begun_has_no_interval(tmp_path: Path) -> None:
     done = run("look", "--summary", path)
     assert "no snapshot" in done.stdout
     assert "None" not in done.stdout
-
-
-def test_every_bad_file_is_named_and_the_good_one_is_read(tmp_path: Path) -> None:
-    good = RECORDINGS / "linux_16n_plain.nmon"
-    (tmp_path / "empty").write_bytes(b"")
-    (tmp_path / "binary").write_bytes(os.urandom(100_000))
-    (tmp_path / "half").write_bytes(b"AAA,progname,nmon\nAAA,host,x\nZZZZ,T00")
-    (tmp_path / "utf16").write_bytes(good.read_text().encode("utf-16"))  # as PowerShell redirects
-    done = run("look", "--summary", "--json", tmp_path, tmp_path / "missing", good)
-    assert done.returncode == 1
-    for name in ("empty", "binary", "half", "missing"):
-        assert f"{tmp_path / name}" in done.stderr, name
-    assert [json.loads(line)["snapshots"] for line in done.stdout.splitlines()[-2:]] == [30, 30]

@@ -9,7 +9,6 @@ from typing import Any, BinaryIO
 
 import pytest
 
-from counterflow.collectors.formats import formats
 from counterflow.collectors.plausible import Plausible
 from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject, Table, singly
 
@@ -77,7 +76,3 @@ def test_a_counter_beyond_any_is_left_out_and_its_manifest_counts_one_less() -> 
     (kept, counted), (reject,) = judged(Table("counter", ENVELOPE, columns), manifest)
     assert (kept.fields["counter"], counted.fields["row_count"]) == ("rtps", 1)
     assert "counter io tps" in reject.detail
-
-
-def test_every_format_passes_the_check() -> None:
-    assert all(isinstance(form, Plausible) for form in formats().values())
