@@ -133,11 +133,7 @@ TEXTS = (
     _text(r"\Atop - \d\d:\d\d|\A[^\n]*load averages?:", "output of top", _RECORD),
     _text(r"\A *(?:UID|USER|PID) [^\n]*\b(?:CMD|COMMAND)$", "output of ps", _RECORD),
     _text(r"\AUnit: \w+\n-+\n +size +inuse", "output of svmon", _RECORD),
-    _text(
-        r"\A#Monitor: xmtrend|\ATime=\"\d{4}/",
-        "a report of topasout",
-        "write it as nmon does: `topasout -a FILE`",
-    ),
+    _text(r"\A#Monitor: xmtrend|\ATime=\"\d{4}/", "a report of topasout", "write it as nmon does: `topasout -a FILE`"),
     _text(r"\A#<-+CPU-+>|\A#\s*collectl|\A\"Dstat \d|^-+total-cpu-usage-+", "output of collectl or dstat", _RECORD),
     # workloads
     _text(
@@ -213,17 +209,9 @@ TEXTS = (
         "print the statistics report, with LOG ACTIVITY in it",
     ),
     _text(r"\bOMEGAMON\b", "a report of OMEGAMON without a LOG ACTIVITY block", "print the statistics report with it"),
-    _text(
-        r"\bLOG MAP OF THE BSDS\b|\bDSNJU004\b",
-        "a log map that DSNJU004 printed",
-        f"it has no counters: {_LOG}",
-    ),
+    _text(r"\bLOG MAP OF THE BSDS\b|\bDSNJU004\b", "a log map that DSNJU004 printed", f"it has no counters: {_LOG}"),
     # Q Replication and MQ
-    _text(
-        r"\bASN\d{4}[IWE]\b",
-        "a log of Q Replication, or a status of it",
-        f"it has no intervals: {_MONITOR_TABLES}",
-    ),
+    _text(r"\bASN\d{4}[IWE]\b", "a log of Q Replication, or a status of it", f"it has no intervals: {_MONITOR_TABLES}"),
     _text(
         r"\bAMQ\d{4}[IWES]?:|\bCSQ\w\d{3}[IWE]\b",
         "what MQ displays",
