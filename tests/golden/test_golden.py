@@ -94,20 +94,6 @@ def test_the_mapping_of_a_format_names_every_column_that_its_cases_fill(format: 
     assert filled - named == set()
 
 
-@pytest.mark.parametrize(
-    ("text", "refusal"),
-    [
-        ("== one\n1\n", r"all\.case: one: expected a line `----`"),
-        ("zon: UTC\n== one\n1\n----\n", r"all\.case: one: expected zone, system, .*, not zon"),
-        ("== one\n-- input (hex) --\n00\n----\n", r"one\.input: expected the marks"),
-    ],
-)
-def test_a_mistake_in_a_case_file_is_named(text: str, refusal: str, tmp_path: Path) -> None:
-    (tmp_path / "all.case").write_text(text)
-    with pytest.raises(ValueError, match=refusal):
-        read(tmp_path / "all.case")
-
-
 @pytest.mark.parametrize("dataset", ["disk", "config"], ids=["in a table", "beside its name"])
 def test_no_two_values_are_shown_alike(dataset: str) -> None:
     values = (None, True, "true", 1, 1.0, "1", "1.0", -1e3, "-1e3", "-", "null", "", "a", "a b", '"a"', '"', "[1]", [1])
