@@ -169,7 +169,7 @@ def test_metrics_report_what_was_committed_and_memory_is_bounded(
 ) -> None:
     [port] = free_ports(1)
     recording = Recording(tmp_path / "wide.nmon", disks=26)
-    recording.append(2500)
+    recording.append(1000)
     (tmp_path / "not.nmon").write_bytes(b"nothing known")
     with follow(tmp_path, broker, name, metrics_port=port) as agent:
         process, most = psutil.Process(agent.process.pid), 0

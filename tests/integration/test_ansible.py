@@ -56,16 +56,3 @@ def test_it_writes_what_the_unit_reads_once(tmp_path: Path, variables: dict[str,
 
     again = play(tmp_path, **variables)
     assert "changed=0 " in again.stdout, again.stdout
-    (secrets / "kafka").chmod(0o644)
-    mended = play(tmp_path, "--check", **variables)
-    assert "changed=1 " in mended.stdout, mended.stdout
-    assert (secrets / "kafka").stat().st_mode & 0o777 == 0o644  # --check changes nothing
-
-
-def test_it_names_a_configuration_that_is_missing_before_it_changes_anything(
-    tmp_path: Path, variables: dict[str, Any]
-) -> None:
-    refused = play(tmp_path, **{**variables, "counterflow_agent_config": ""})
-    assert refused.returncode == 2
-    assert "counterflow_agent_config is empty" in refused.stdout
-    assert list((tmp_path / "root").iterdir()) == []
