@@ -294,12 +294,6 @@ def test_time_outs_of_all_queries_together_fit_into_the_shortest_interval() -> N
     assert all(query.needs for query in PACK.queries)
 
 
-def test_a_pack_with_time_outs_delays_no_other_since_its_source_is_its_own(tmp_path: Path) -> None:
-    found = check(CONFIG.replace("[operations]", "[disks, operations]"), tmp_path)
-    assert isinstance(found, list)
-    assert [(m.where, "a source of its own" in m.what) for m in found] == [("sources[0].packs[1]", True)]
-
-
 def test_the_time_out_of_a_pack_is_that_of_its_queries(system: System, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(DRIVERS, "sqlite", "tests.support.ibmi_database")
     system.hangs("QSYS2", "ASP_INFO")

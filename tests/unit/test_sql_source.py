@@ -16,7 +16,7 @@ import pytest
 
 from counterflow.base.errors import CounterflowError
 from counterflow.collectors.agent.checkpoint import Committed, StreamCheckpoint
-from counterflow.collectors.agent.config import check, load
+from counterflow.collectors.agent.config import load
 from counterflow.collectors.agent.live import Live
 from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.formats.ibmi_tables.description import description
@@ -66,20 +66,7 @@ def looked(system: System, times: int = 2) -> list[Batch]:
     return [batch for _ in range(times) for batch in with_rows(files.read(session))]
 
 
-# Configuration
-
-
-def test_intervals_belong_to_a_pack_or_table_and_a_table_is_queried_once(tmp_path: Path) -> None:
-    packs.load("db2_mirror")
-    (tmp_path / "mine.yaml").write_text(
-        "{pack: mine, text: t, interval_s: 1, queries: [{table: NRG_INFO, sql: [SELECT * FROM QSYS2.NRG_INFO]}]}"
-    )
-    found = check(CONFIG + "    intervals: {db2_mirror: 5, NRG_INFO: 1, disks: 2}\n", tmp_path)
-    assert isinstance(found, list)
-    assert [(m.line, m.where) for m in found] == [(9, "sources[0].intervals.disks")]
-    found = check(CONFIG.replace("[db2_mirror]", "[db2_mirror, ./mine.yaml]"), tmp_path)
-    assert isinstance(found, list)
-    assert "queries NRG_INFO, as `db2_mirror` does" in found[0].what
+# Drivers and packs
 
 
 def test_a_driver_whose_client_is_not_installed_names_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,9 +75,6 @@ def test_a_driver_whose_client_is_not_installed_names_how_to_install_it(monkeypa
     with pytest.raises(CounterflowError, match="pyodbc cannot be used") as raised:
         driver("odbc")
     assert raised.value.hint == "pip install 'counterflow[odbc]'"
-
-
-# Packs
 
 
 @pytest.mark.parametrize("name", packs.names())
@@ -160,12 +144,6 @@ def test_a_query_that_waits_for_a_verdict_is_sent_while_one_is_raised_and_only_t
             pages.append(page)
             found.append(len(list(waits.read(session))))
     assert (found, len(ibmi_database.executed)) == ([0, 0, 0, 1, 0], 1)
-
-
-def test_a_pack_that_waits_for_a_verdict_needs_the_address_of_verdicts(tmp_path: Path) -> None:
-    found = check(CONFIG.replace("[db2_mirror]", "[db2_mirror, culprit]"), tmp_path)
-    assert isinstance(found, list)
-    assert [(m.where, "is needed by culprit" in m.what) for m in found] == [("sources[0].verdicts", True)]
 
 
 # Questions
