@@ -42,26 +42,36 @@ def test_prometheus_takes_the_rules_and_the_example(made: Path) -> None:
     assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
-def board_url(alert: alerting.Alert, eval_time: str, labels: dict[str, str]) -> str:
-    """Return the link of an alert to its board: from three hours before the hour it is in, to the end of that hour."""
-    hour = int(eval_time.removesuffix("m")) // 60
-    begin, end = (3_600_000 * at for at in (hour - 3, hour + 1))
+def sent(alert: alerting.Alert, minute: int, written: dict[str, Any]) -> dict[str, Any]:
+    """Return an alert as promtool expects it; its board begins three hours before the hour, and ends with it."""
+    labels = written["labels"]
+    begin, end = (3_600_000 * (minute // 60 + hours) for hours in (-3, 1))
     chosen = (f"&var-{name}={quote_plus(' / '.join(labels[of] for of in by))}" for name, by in alert.variables.items())
-    return f"http://127.0.0.1:13000/d/{alert.board}?from={begin}&to={end}{''.join(chosen)}"
+    board = f"http://127.0.0.1:13000/d/{alert.board}?from={begin}&to={end}{''.join(chosen)}"
+    links = {"dashboard_url": board, "runbook_url": f"https://docs.example/runbooks/{alert.name}/"}
+    return {"exp_labels": labels, "exp_annotations": links | {key: written[key] for key in written.keys() - {"labels"}}}
 
 
 @pytest.mark.parametrize("path", TESTS, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_alerts_wait_fire_and_clear(path: Path, made: Path) -> None:
-    """A story has the form of a test of promtool; what is the same in all of them is added here."""
-    stories = yaml.safe_load(path.read_text())
-    for story in stories:
-        story["interval"] = "1m"
-        for check in story["alert_rule_test"]:
-            name = re.sub(r"\B[A-Z]", r"-\g<0>", check["alertname"].removeprefix("Counterflow")).lower()
-            for alert in check["exp_alerts"]:
-                alert["exp_annotations"]["runbook_url"] = f"https://docs.example/runbooks/{name}/"
-                board = board_url(alerting.alerts()[name], check["eval_time"], alert["exp_labels"])
-                alert["exp_annotations"].setdefault("dashboard_url", board)
+    stories = [
+        {
+            "interval": "1m",
+            "name": story["name"],
+            "input_series": [{"series": series, "values": values} for series, values in story["series"].items()],
+            "promql_expr_test": story.get("promql", []),
+            "alert_rule_test": [
+                {
+                    "eval_time": time,
+                    "alertname": alert.title,
+                    "exp_alerts": [sent(alert, int(time.removesuffix("m")), one) for one in fired],
+                }
+                for alert, times in ((alerting.alerts()[name], times) for name, times in story["alerts"].items())
+                for time, fired in times.items()
+            ],
+        }
+        for story in yaml.safe_load(path.read_text())
+    ]
     file = made / "stories.yml"
     file.write_text(yaml.safe_dump({"rule_files": ["rules.yml"], "evaluation_interval": "1m", "tests": stories}))
     tested = run("promtool", "test", "rules", file)
