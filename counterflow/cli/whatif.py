@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,14 +16,12 @@ from counterflow.cli import _whatif_batch, _whatif_log_path
 from counterflow.cli._group import Group
 from counterflow.cli._json import write_json
 from counterflow.cli._number import Number
-from counterflow.cli._reader import command_line, on_option, period, period_options, reader
+from counterflow.cli._reader import F, command_line, on_option, period, period_options, reader
 from counterflow.cli._table import console, table
 
 if TYPE_CHECKING:
     from counterflow.analysis.studies.mirror import Mix, Plan, Workload
     from counterflow.base.clickhouse import Settings
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 @click.group(cls=Group)

@@ -217,7 +217,6 @@ class StackSettings(BaseModel):
 
     @property
     def flink_url(self) -> str:
-        """Base URL of Flink's REST interface."""
         return f"https://{HOST}:{self.flink_port}"
 
     @property
@@ -227,17 +226,14 @@ class StackSettings(BaseModel):
 
     @property
     def kafka_home(self) -> Path:
-        """Configuration and data of the broker."""
         return self.home / "kafka"
 
     @property
     def clickhouse_home(self) -> Path:
-        """Configuration and data of the ClickHouse engine."""
         return self.home / "clickhouse"
 
     @property
     def grafana_url(self) -> str:
-        """Base URL of Grafana, if there is one."""
         return f"http://{HOST}:{self.grafana_port}"
 
     def board_url(
@@ -259,7 +255,6 @@ class StackSettings(BaseModel):
 
     @property
     def grafana_home(self) -> Path:
-        """Configuration and data of Grafana."""
         return self.home / "grafana"
 
     @property

@@ -1,4 +1,4 @@
-"""The first page of the command line: every command once and in full, and a suggestion for a misspelt one."""
+"""The command line: the help of every command, their names and options, and where they start."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from click.testing import CliRunner
 
 from counterflow.cli import cli
 from counterflow.cli._times import Time
+from tests.support.pages import REPOSITORY
 from tests.support.waiting import PATIENCE_S
+
+SAMPLE = REPOSITORY / "samples/nmon/linux_16n_plain.nmon.gz"
 
 
 @pytest.mark.parametrize("width", [80, 160])
@@ -29,10 +32,9 @@ def test_help_shows_every_command_once_with_its_whole_description(width: int) ->
 
 
 def test_look_ends_quietly_on_a_closed_pipe() -> None:
-    sample = Path(__file__).parents[2] / "samples/nmon/linux_16n_full.nmon.gz"
     script = 'set -o pipefail; "$0" -m counterflow look --records "$1" | head -n 1'
     done = subprocess.run(
-        ["bash", "-c", script, sys.executable, sample], capture_output=True, text=True, timeout=PATIENCE_S, check=False
+        ["bash", "-c", script, sys.executable, SAMPLE], capture_output=True, text=True, timeout=PATIENCE_S, check=False
     )
     assert (done.stdout.count("\n"), done.stderr) == (1, "")
 
@@ -138,3 +140,39 @@ def test_a_table_is_not_taken_for_a_misspelt_question() -> None:
     answer = CliRunner().invoke(cli, ["sql", "link_load"])
     hint = "it is a table: SELECT * FROM counterflow.link_load LIMIT 10"
     assert answer.exception.hint == hint  # type: ignore[union-attr]
+
+
+POSIX = ("fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "termios", "tty")
+SCRIPT = """
+import sys
+import multiprocessing, subprocess, shutil, tempfile, tarfile, zipfile, pathlib  # these take what this machine has
+for name in sys.argv[1].split(","):
+    sys.modules[name] = None
+sys.argv = ["counterflow", *sys.argv[2:]]
+from counterflow.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("look", "--summary", str(SAMPLE)),
+        ("look", "--records", str(SAMPLE)),
+        ("bundle", str(SAMPLE), "--out"),
+        ("report", "--help"),
+    ],
+    ids=" ".join,
+)
+def test_no_posix_module_is_imported(words: tuple[str, ...], tmp_path: Path) -> None:
+    more = [str(tmp_path / "b.tgz")] if words[-1] == "--out" else []
+    command = [sys.executable, "-c", SCRIPT, ",".join(POSIX), *words, *more]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("package", ["analysis", "collectors", "dashboards", "pipelines", "schemas"])
+def test_a_folder_of_the_checkout_is_refused_with_its_name(package: str) -> None:
+    command = [sys.executable, "-c", f"import {package}"]
+    done = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert f"ImportError: import counterflow.{package} instead of {package}" in done.stderr

@@ -78,8 +78,8 @@ def _row(outcome: Recomputed) -> dict[str, object]:
 
 def _predicted(of: Prediction) -> dict[str, object]:
     error = None if of.error_pct is None else round(of.error_pct, 1)
-    figures = {name: float(f"{value:.5g}") for name, value in (("predicted", of.predicted), ("low", of.low))}
-    high = None if of.high is None else float(f"{of.high:.5g}")
+    stated = {"predicted": of.predicted, "low": of.low, "high": of.high}
+    figures = {name: None if value is None else float(f"{value:.5g}") for name, value in stated.items()}
     result = "FAILED" if not of.ok else "within" if of.inside else "outside, as known"
-    stated = {"run": of.id, "published": of.published, **figures, "high": high, "error %": error}
-    return {**stated, "unit": of.unit, "result": result, "note": of.note}
+    shown = {"run": of.id, "published": of.published, **figures, "error %": error}
+    return {**shown, "unit": of.unit, "result": result, "note": of.note}
