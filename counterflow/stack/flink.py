@@ -116,6 +116,7 @@ def _config(settings: StackSettings) -> dict[str, Any]:
     home = settings.flink_home
     return {
         "env": {
+            # The serial collector enlarges the heap for live data alone.
             "java": {"opts": {"all": f"{_opened(settings.flink_distribution)} -XX:+UseSerialGC", "client": "-Xmx256m"}},
             "log": {"dir": str(settings.logs)},
             "pid": {"dir": str(home)},
