@@ -1,7 +1,7 @@
 """Copies into the chart what it needs from the rest of the repository, since a chart cannot read outside its folder.
 
-`make chart` runs this module, which writes `counterflow/files/` and the schema of the values; Git ignores both. So do
-the tests of the chart. So a new job, topic, dashboard or alert needs no edit in the chart.
+`make chart` runs this module, which writes `counterflow/files/` and a schema of each chart's values; Git ignores both.
+So do the tests of the charts. So a new job, topic, dashboard or alert needs no edit in the chart.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from helm.values_schema import schema
 PLACEHOLDERS = alerting.Site("https://grafana.invalid", "https://runbooks.invalid/{alert}")
 """Addresses that the chart replaces by those of its values."""
 
-CHART = Path(__file__).parent / "counterflow"
+CHARTS = Path(__file__).parent
 
 _HEAD = "# Made by `make chart`.\n"
 _RESOURCES = {
@@ -51,24 +51,25 @@ _OPERATIONS = {
 
 
 def files() -> Iterator[tuple[str, str]]:
-    """Yield the path below the chart and the text of each file."""
-    yield "files/jobs.yaml", _yaml({"jobs": list(_jobs())})
-    yield "files/topics.yaml", _yaml({"topics": list(_topics())})
-    yield "files/users.yaml", _yaml({"users": list(_users())})
+    """Yield the path below the folder of the charts and the text of each file."""
+    yield "counterflow/files/jobs.yaml", _yaml({"jobs": list(_jobs())})
+    yield "counterflow/files/topics.yaml", _yaml({"topics": list(_topics())})
+    yield "counterflow/files/users.yaml", _yaml({"users": list(_users())})
     rights = {"profiles": dict(_paths(clickhouse.PROFILES)), "users": dict(_clickhouse_users())}
-    yield "files/clickhouse.yaml", _yaml(rights)
-    yield "files/log4j-console.properties", flink.LOG4J
+    yield "counterflow/files/clickhouse.yaml", _yaml(rights)
+    yield "counterflow/files/log4j-console.properties", flink.LOG4J
     made = build.files(PLACEHOLDERS)
-    yield "files/rules.yml", made[alerting.PROMETHEUS]
-    yield "files/grafana-alerts.yaml", made[alerting.GRAFANA]
-    yield "files/alertmanager.yaml", _yaml(_alertmanager(made["prometheus/alertmanager.example.yml"]))
-    yield "files/datasources.yaml", made[build.DATASOURCES]
+    yield "counterflow/files/rules.yml", made[alerting.PROMETHEUS]
+    yield "counterflow/files/grafana-alerts.yaml", made[alerting.GRAFANA]
+    yield "counterflow/files/alertmanager.yaml", _yaml(_alertmanager(made["prometheus/alertmanager.example.yml"]))
+    yield "counterflow/files/datasources.yaml", made[build.DATASOURCES]
     for path, text in made.items():
         if path.startswith(build.DASHBOARDS):
-            yield f"files/dashboards/{Path(path).name}", text
-    yield "files/folders.yaml", _yaml({uid: folder_of(board).heading for uid, board in boards().items()})
-    values = yaml.safe_load((CHART / "values.yaml").read_text())
-    yield "values.schema.json", json.dumps(schema(values), indent=1)
+            yield f"counterflow/files/dashboards/{Path(path).name}", text
+    yield "counterflow/files/folders.yaml", _yaml({uid: folder_of(board).heading for uid, board in boards().items()})
+    for chart in ("counterflow", "trial"):
+        values = yaml.safe_load((CHARTS / chart / "values.yaml").read_text())
+        yield f"{chart}/values.schema.json", json.dumps(schema(values), indent=1)
 
 
 def _jobs() -> Iterator[dict[str, Any]]:
@@ -136,15 +137,15 @@ def _yaml(content: dict[str, Any]) -> str:
     return _HEAD + yaml.safe_dump(content, sort_keys=False, width=120)
 
 
-def write(chart: Path = CHART) -> None:
+def write(charts: Path = CHARTS) -> None:
     """Write every file, and remove obsolete ones; nothing is touched before all files are made."""
     made = dict(files())
-    for path in (chart / "files").rglob("*"):
-        if path.is_file() and path.relative_to(chart).as_posix() not in made:
+    for path in (charts / "counterflow/files").rglob("*"):
+        if path.is_file() and path.relative_to(charts).as_posix() not in made:
             path.unlink()
     for name, text in made.items():
-        (chart / name).parent.mkdir(parents=True, exist_ok=True)
-        (chart / name).write_text(text)
+        (charts / name).parent.mkdir(parents=True, exist_ok=True)
+        (charts / name).write_text(text)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The schema of the chart's values: names and types are those of the defaults, and `STATED` has the rest."""
+"""The schema of a chart's values: names and types are those of the defaults, and `STATED` has the rest."""
 
 from __future__ import annotations
 
@@ -67,6 +67,7 @@ STATED: dict[str, Json] = {
     "fullnameOverride": {"pattern": "^([a-z]([-a-z0-9]*[a-z0-9])?)?$", "maxLength": 20},
     "image.repository": _TEXT,
     "image.digests": _map_by("^(agent|lander|verdicts|tools|flink|line)$", _DIGEST),
+    "image.digest": {"pattern": "^(sha256:[0-9a-f]{64})?$"},
     "image.pullPolicy": {"enum": ["Always", "IfNotPresent", "Never"]},
     "imagePullSecrets": {"items": {"type": "object", "required": ["name"]}},
     "trust": {"minItems": 1, "items": _like("kafka", "users", "agent")},
@@ -96,7 +97,7 @@ STATED: dict[str, Json] = {
     "networkPolicy.kafka.ports": _PORTS,
     "networkPolicy.clickhouse.ports": _PORTS,
     "networkPolicy.*.ports": {**_PORTS, "minItems": 1},
-    "*.storage.size": _TEXT,
+    "*storage.size": _TEXT,
     "*.requests": _ANY_MAP,
     "*.limits": _ANY_MAP,
     "affinity": _ANY_MAP,
@@ -112,7 +113,8 @@ def schema(values: Json) -> Json:
     """Return the schema of values with these defaults."""
     whole = _of(values, "")
     whole["properties"]["global"] = _ANY_MAP
-    return {"$schema": "https://json-schema.org/draft-07/schema#", **whole, "required": ["kafka", "clickhouse"]}
+    required = [name for name in ("kafka", "clickhouse") if name in values]
+    return {"$schema": "https://json-schema.org/draft-07/schema#", **whole, "required": required}
 
 
 def _of(value: Any, path: str) -> Json:

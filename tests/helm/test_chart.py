@@ -35,9 +35,10 @@ CLAIMS = {"data", "home"}
 
 
 def test_files_of_the_chart_are_replaced_and_unused_ones_removed(tmp_path: Path) -> None:
-    (tmp_path / "files/dashboards").mkdir(parents=True)
-    (tmp_path / "files/dashboards/gone.json").write_text("{}")
-    (tmp_path / "files/jobs.yaml").write_text("jobs: []")
+    folder = tmp_path / "counterflow/files"
+    (folder / "dashboards").mkdir(parents=True)
+    (folder / "dashboards/gone.json").write_text("{}")
+    (folder / "jobs.yaml").write_text("jobs: []")
     files.write(tmp_path)
     found = {path.relative_to(tmp_path).as_posix(): path.read_text() for path in tmp_path.rglob("*") if path.is_file()}
     assert found == dict(files.files())
