@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import sys
 import time
-from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-
 from bench import generate_collection_services as jobs
 from bench.figure import Figure
-from bench.generate_nmon import Shape, generate
+from bench.generate_nmon import Recording, Shape, generate
 from bench.stack import Published, cpu_s, listed, publish, running
+from counterflow.collectors.agent.config import Config
 from counterflow.stack import flink, lifecycle
 from counterflow.stack.account import wait_computed, wait_landed
 from counterflow.stack.settings import StackSettings
+from tests.support.agents import Agent
 
 SYSTEMS, HOUR = 500, Shape(snapshots=60, interval=60, disks=24)
 """Systems whose state is measured, and the recording of each; jobs keep an interval's state for at least as long."""
@@ -115,40 +111,26 @@ def day(settings: StackSettings, folder: Path) -> None:
 
 def latency(settings: StackSettings, folder: Path) -> None:
     """Append snapshots as nmon does to a followed file, one burst each, and poll ClickHouse for each."""
-    recording, start = folder / "live.nmon", datetime.now(UTC).replace(microsecond=0)
-    recording.write_text(
-        "AAA,progname,nmon\nAAA,version,16n\nAAA,OS,Linux,6.1,#1,x86_64\nAAA,host,bench\n"
-        f"AAA,interval,{INTERVAL_S}\nAAA,time,{start:%H:%M.%S}\nAAA,date,{f'{start:%d-%b-%Y}'.upper()}\nAAA,cpus,2\n"
-        "CPU_ALL,CPU Total bench,User%,Sys%,Wait%,Idle%,Steal%,Busy,CPUs\nDISKREAD,Disk Read KB/s bench,sda\n"
-    )
+    made = Recording(Shape(SNAPSHOTS, INTERVAL_S, disks=1, host="live"))
+    recording = folder / "live.nmon"
+    recording.write_text("\n".join((*made.header(), "")))
     source = {"name": "bench", "paths": [str(recording)], "format": "nmon", "zone": "UTC", "follow": True}
-    config = folder / "agent.yaml"
-    config.write_text(
-        yaml.safe_dump({"agent_id": "latency", "kafka": settings.kafka("agent").described, "sources": [source]})
-    )
-    command = [sys.executable, "-m", "counterflow", "agent", "run", "--config", str(config)]
-    agent = subprocess.Popen(command, stderr=subprocess.DEVNULL)
     delays = []
-    try:
+    usual_s = Config.model_fields["poll_s"].default
+    with Agent(folder, settings, "latency", source, poll_s=usual_s) as agent, settings.clickhouse("reader") as client:
         time.sleep(5)
-        with settings.clickhouse("reader") as client:
-            for n in range(1, SNAPSHOTS + 1):
-                ts = start + timedelta(seconds=n * INTERVAL_S)
-                with recording.open("a") as out:
-                    stamp = f"{ts:%H:%M:%S,%d-%b-%Y}".upper()
-                    out.write(f"ZZZZ,T{n:04d},{stamp}\nCPU_ALL,T{n:04d},{n}.5,10.0,0.0,39.5,0.0,,2\n")
-                    out.write(f"DISKREAD,T{n:04d},100.0\n")
-                written = time.monotonic()
-                query = f"SELECT count() AS n FROM counterflow.system_cpu WHERE ts = '{ts:%Y-%m-%d %H:%M:%S}'"
-                while not client.rows(query)[0]["n"]:
-                    if time.monotonic() - written > 60:
-                        raise TimeoutError(f"snapshot {n} is not queryable after 60 s")
-                    time.sleep(0.05)
-                delays.append(time.monotonic() - written)
-                time.sleep(max(0.0, INTERVAL_S - delays[-1]))
-    finally:
-        agent.send_signal(signal.SIGTERM)
-        agent.wait(30)
+        for n in range(1, SNAPSHOTS + 1):
+            with recording.open("a") as out:
+                out.write("\n".join((*made.snapshot(n), "")))
+            written = time.monotonic()
+            query = f"SELECT uniqExact(ts) AS n FROM counterflow.system_cpu WHERE system = '{made.shape.host}'"
+            while client.rows(query)[0]["n"] < n:
+                if time.monotonic() - written > 60:
+                    raise TimeoutError(f"snapshot {n} is not queryable after 60 s")
+                time.sleep(0.05)
+            delays.append(time.monotonic() - written)
+            time.sleep(max(0.0, INTERVAL_S - delays[-1]))
+        agent.stop()
     method = (
         f"{len(delays)} snapshots written {INTERVAL_S} s apart to a followed nmon file; from the write until "
         "`system_cpu` returns the row, polled every 50 ms, wall, stack otherwise idle, all settings at their defaults."

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import os
 import statistics
-import subprocess
-import sys
 import threading
 import time
 from collections import defaultdict
@@ -21,15 +19,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 import psutil
-import yaml
 
 from bench.figure import Figure
 from bench.generate_nmon import Recording, Shape
 from bench.stack import running
 from counterflow.collectors.agent.checkpoint import recall
+from counterflow.collectors.agent.config import Config
 from counterflow.stack import supervision
 from counterflow.stack.account import wait_landed
 from counterflow.stack.settings import StackSettings
+from tests.support.agents import Agent
 
 MINUTES = float(os.environ.get("SOAK_MINUTES", "3"))
 SNAPSHOTS_S = 200
@@ -62,21 +61,16 @@ def main() -> None:
 def _soak(settings: StackSettings, folder: Path) -> tuple[Mapping[str, list[Sample]], int]:
     """Return the samples of each part, and the number of records that the agent committed."""
     source = {"name": "soak", "paths": [str(folder / "soak-*.nmon")], "format": "nmon", "zone": "UTC", "settle_s": 1}
-    config = folder / "agent.yaml"
-    config.write_text(
-        yaml.safe_dump({"agent_id": AGENT, "kafka": settings.kafka("agent").described, "sources": [source]})
-    )
-    command = [sys.executable, "-m", "counterflow", "agent", "run", "--config", str(config)]
     done = threading.Event()
     writer = threading.Thread(target=_write, args=(folder, done))
     samples: dict[str, list[Sample]] = defaultdict(list)
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as agent:
+    with Agent(folder, settings, AGENT, source, poll_s=Config.model_fields["poll_s"].default) as agent:
         writer.start()
         began = time.monotonic()
         try:
             while (at_s := time.monotonic() - began) < MINUTES * 60:
                 pids = {name: state.pid for name, state in supervision.states(settings).items() if state.pid}
-                for name, pid in {**pids, "agent": agent.pid}.items():
+                for name, pid in {**pids, "agent": agent.process.pid}.items():
                     with suppress(psutil.NoSuchProcess):
                         own = psutil.Process(pid)
                         samples[name].append(_sample(at_s, own, children=name != "supervisor"))
@@ -88,7 +82,7 @@ def _soak(settings: StackSettings, folder: Path) -> tuple[Mapping[str, list[Samp
             done.set()
             writer.join()
             time.sleep(10)  # until the agent has read the last lines, and takes their snapshot as complete
-            agent.terminate()
+            agent.stop()
     memory = recall(settings.kafka("agent").client, AGENT)
     return samples, memory.agent.seq if memory.agent else 0
 
