@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from itertools import compress
-from operator import attrgetter, itemgetter
+from itertools import chain, compress
+from operator import attrgetter
 from typing import Any
 
 from counterflow.collectors.formats.ibmi_tables.collection import COLLECTION, read_collection
 from counterflow.collectors.formats.ibmi_tables.description import description, tables
-from counterflow.collectors.formats.ibmi_tables.expression import Column
+from counterflow.collectors.formats.ibmi_tables.expression import Column, Columns
 from counterflow.collectors.formats.ibmi_tables.for_update import FOR_UPDATE, counting_updates, why_unknown
 from counterflow.collectors.formats.ibmi_tables.intervals import Interval, Intervals, SampleRows
 from counterflow.collectors.formats.ibmi_tables.known import Known
@@ -26,6 +26,7 @@ from counterflow.collectors.text.numbers import number_of
 from counterflow.collectors.text.stamps import AMBIGUOUS, iso
 
 _SHOWN = 20
+_NONE: Mapping[Reason, list[str]] = {}
 _MOST_ROWS = 2_000
 """Rows that are converted together: more would take too much memory."""
 
@@ -61,26 +62,21 @@ def read_rows(
     yield from reader.end()
 
 
-@dataclass
-class _Batch:
-    """Rows of one interval that wait to be converted together.
+@dataclass(slots=True)
+class _Waiting:
+    """A row that waits to be converted together with others of its interval.
 
-    `seconds` are the lengths of time that they state, None for one that is not above 0. `lines` are those of the rows,
-    `refused` the fields that could not be read, by the number of the row in the batch.
+    `seconds` is the length of time that it states, None for one that is not above 0, `refused` the fields that could
+    not be read. `items` are the records and rejects of this row alone.
     """
 
-    interval: Interval
-    rows: list[Row] = field(default_factory=list)
-    seconds: list[float | None] = field(default_factory=list)
-    lines: list[Line | None] = field(default_factory=list)
-    refused: dict[int, Mapping[Reason, list[str]]] = field(default_factory=dict)
-
-    def alike(self, rows: Sequence[int]) -> Iterable[tuple[float | None, list[int]]]:
-        """Return the positions in `rows`, numbers of rows of the batch, by the length of time that the rows state."""
-        found: dict[float | None, list[int]] = {}
-        for at, row in enumerate(rows):
-            found.setdefault(self.seconds[row], []).append(at)
-        return found.items()
+    row: Row
+    seconds: float | None
+    line: Line | None
+    refused: Mapping[Reason, list[str]]
+    instance: str = ""
+    unknown: Unknown = ((), ())
+    items: Items = field(default_factory=list)
 
 
 class Reader:
@@ -123,7 +119,7 @@ class Reader:
         self._last: tuple[Any, ...] | None = None  # the time columns of the interval's rows, as written
         self._held: list[tuple[Row, Line | None, bool]] = []  # their instant is known once all of the interval are read
         self._held_number: str | None = None
-        self._batch: _Batch | None = None
+        self._waiting: list[_Waiting] = []
         self._at: Line | None = None
 
     # intervals
@@ -276,131 +272,98 @@ class Reader:
             interval.seconds = max(interval.seconds or 0.0, seconds)
         else:
             seconds = None
-        batch = self._batch
-        if batch is None or len(batch.rows) == _MOST_ROWS:
+        if len(self._waiting) == _MOST_ROWS:
             items += self.flush()
-            batch = self._batch = _Batch(interval)
         self._sample.add(row)
-        if not typed:
-            row, refused = self.conversion.of(row)
-            if refused:
-                batch.refused[len(batch.rows)] = refused
-        batch.rows.append(row)
-        batch.seconds.append(seconds)
-        batch.lines.append(self._at)
+        row, refused = (row, _NONE) if typed else self.conversion.of(row)
+        self._waiting.append(_Waiting(row, seconds, self._at, refused))
         return items
 
     def flush(self) -> Items:
         """Convert the rows that wait, and return their items: records and rejects in the order of the rows, tables."""
-        batch, self._batch = self._batch, None
-        if batch is None:
+        waiting, self._waiting = self._waiting, []
+        interval = self._interval
+        if interval is None or not waiting:
             return []
-        found: list[tuple[int, Record | Reject]] = []
         tables: list[Table] = []
-        line = self._at
-        layout, interval = self.layout, batch.interval
-        columns = layout.of(batch.rows, batch.seconds, self._known)
-        instances, unknown = self._identified(batch, columns.of(layout.instance), found)
-        if len(batch.rows) < columns.rows:
-            columns = layout.of(batch.rows, batch.seconds, self._known)
+        line, layout = self._at, self.layout
+        columns = self._columns(waiting)
+        batch = self._identified(waiting, columns.of(layout.instance), interval.seen)
+        if len(batch) < len(waiting):
+            columns = self._columns(batch)
         for dataset, filling in layout.filled.items():
             rows, values = filling.of(columns)
-            rows, values = _only(self._complete(batch, dataset, rows, values, found), rows, values)
+            rows, values = _only(self._complete(batch, dataset, rows, values), rows, values)
             if dataset == "disk":
                 values = interval.paths.counted_once(values)
             if dataset in self._running.datasets:
                 for at, *each in zip(rows, *values.values(), strict=True):
-                    self._at = batch.lines[at]
+                    one = batch[at]
+                    self._at = one.line
                     known = {name: value for name, value in zip(values, each, strict=True) if value is not None}
-                    record = Record(dataset, {**self._envelope(interval, batch.seconds[at]), **known})
-                    rejects = self._running.complete(interval, instances[at], dataset, record.fields)
-                    found += ((at, reject) for reject in rejects)
-                    found.append((at, record))
+                    record = Record(dataset, {**self._envelope(interval, one.seconds), **known})
+                    one.items += self._running.complete(interval, one.instance, dataset, record.fields)
+                    one.items.append(record)
             else:
                 if self._running.since_baseline[dataset]:
-                    rows, values = _only(self._reset(batch, dataset, rows, found), rows, values)
-                for seconds, alike in batch.alike(rows):
+                    rows, values = _only(self._reset(batch, dataset, rows, interval), rows, values)
+                for seconds, alike in _alike(batch, rows):
                     shared = self._envelope(interval, seconds)
                     tables.append(Table(dataset, shared, {n: [v[at] for at in alike] for n, v in values.items()}))
             if rows:
                 interval.counts[dataset] += len(rows)
-        for seconds, alike in batch.alike(range(len(batch.rows))):
-            leftover = [(batch.rows[at], instances[at], unknown[at]) for at in alike]
-            if figures := counters(layout, leftover):
+        for seconds, alike in _alike(batch, range(len(batch))):
+            if figures := counters(layout, [(batch[at].row, batch[at].instance, batch[at].unknown) for at in alike]):
                 interval.counts["counter"] += len(figures) // len(COUNTER)
                 by_column = {name: figures[at :: len(COUNTER)] for at, name in enumerate(COUNTER)}
                 tables.append(Table("counter", self._envelope(interval, seconds), by_column))
         if layout.table.texts and not self._introspected:
             envelope = self._envelope(interval, None)
-            for at, (row, (_, strange)) in enumerate(zip(batch.rows, unknown, strict=True)):
-                settings = [(name, row[place].strip()) for place, name in layout.settings]
-                records = self._settings.changed(envelope, instances[at], [*settings, *strange])
-                found += ((at, record) for record in records)
+            for one in batch:
+                settings = [(name, one.row[place].strip()) for place, name in layout.settings]
+                one.items += self._settings.changed(envelope, one.instance, [*settings, *one.unknown[1]])
         self._at = line
-        found.sort(key=itemgetter(0))
-        return [*(item for _, item in found), *tables]
+        return [*chain.from_iterable(one.items for one in waiting), *tables]
 
-    def _reset(
-        self, batch: _Batch, dataset: str, rows: Sequence[int], found: list[tuple[int, Record | Reject]]
-    ) -> list[bool]:
-        """Return of each row whether its baseline was reset after the sample before; a reject goes to `found`."""
-        interval = batch.interval
-        kept = [not self._running.overlaps(interval, batch.seconds[at]) for at in rows]
+    def _columns(self, batch: Sequence[_Waiting]) -> Columns:
+        return self.layout.of([one.row for one in batch], [one.seconds for one in batch], self._known)
+
+    def _reset(self, batch: Sequence[_Waiting], dataset: str, rows: Sequence[int], interval: Interval) -> list[bool]:
+        """Return of each row whether its baseline was reset after the sample before."""
+        kept = [not self._running.overlaps(interval, batch[at].seconds) for at in rows]
         if not all(kept):
-            at = rows[kept.index(False)]
-            self._at, seconds = batch.lines[at], batch.seconds[at]
-            rejects = self._running.not_reset(interval, dataset, f"no {dataset}", seconds, interval.since_s)
-            found += ((at, reject) for reject in rejects)
+            one = batch[rows[kept.index(False)]]
+            self._at = one.line
+            one.items += self._running.not_reset(interval, dataset, f"no {dataset}", one.seconds, interval.since_s)
         return kept
 
-    def _identified(
-        self, batch: _Batch, named: Sequence[str | None], found: list[tuple[int, Record | Reject]]
-    ) -> tuple[list[str], list[Unknown]]:
-        """Return the instance of each row and what is not described of it; remove rows without one from the batch.
-
-        The rejects go to `found`.
-        """
-        layout, seen = self.layout, batch.interval.seen
-        instances: list[str] = []
-        unknown = []
-        rows, seconds, lines = batch.rows, batch.seconds, batch.lines
-        batch.rows, batch.seconds, batch.lines = [], [], []
-        for at, row in enumerate(rows):
-            instance = named[at]
-            numbers, texts = undescribed(layout, row) if layout.unknown else ((), ())
+    def _identified(self, waiting: Sequence[_Waiting], named: Sequence[str | None], seen: set[str]) -> list[_Waiting]:
+        """Return the rows that have an instance of their own, with what is not described of each."""
+        layout, batch = self.layout, []
+        for one, instance in zip(waiting, named, strict=True):
+            if layout.unknown:
+                one.unknown = undescribed(layout, one.row)
             if self._introspected:
-                instance = " ".join(value for _, value in texts)
+                instance = " ".join(value for _, value in one.unknown[1])
                 if instance in seen:  # no description identifies its rows
                     instance = f"{instance}#{len(seen) + 1}"
-            self._at, kept = lines[at], len(batch.rows)
             if instance is None:
-                detail = f"expected {layout.table.instance} to name the row"
-                found.append((kept, self._reject(Reason.OUT_OF_RANGE, detail, "none")))
-                continue
-            if instance in seen:
-                detail = f"the interval has a row of {instance!r} already"
-                found.append((kept, self._reject(Reason.DUPLICATE_ROW, detail, "none")))
-                continue
-            for reason, names in batch.refused.get(at, {}).items():
-                detail = f"{len(names)} fields of {instance!r}: {'; '.join(names[:_SHOWN])}"
-                found.append((kept, self._reject(reason, detail, "part")))
-            seen.add(instance)
-            instances.append(instance)
-            unknown.append((numbers, texts))
-            batch.rows.append(row)
-            batch.seconds.append(seconds[at])
-            batch.lines.append(lines[at])
-        return instances, unknown
+                self._refuse(one, Reason.OUT_OF_RANGE, f"expected {layout.table.instance} to name the row", "none")
+            elif instance in seen:
+                self._refuse(one, Reason.DUPLICATE_ROW, f"the interval has a row of {instance!r} already", "none")
+            else:
+                for reason, names in one.refused.items():
+                    detail = f"{len(names)} fields of {instance!r}: {'; '.join(names[:_SHOWN])}"
+                    self._refuse(one, reason, detail, "part")
+                seen.add(instance)
+                one.instance = instance
+                batch.append(one)
+        return batch
 
     def _complete(
-        self,
-        batch: _Batch,
-        dataset: str,
-        rows: Sequence[int],
-        columns: dict[str, Column],
-        found: list[tuple[int, Record | Reject]],
+        self, batch: Sequence[_Waiting], dataset: str, rows: Sequence[int], columns: dict[str, Column]
     ) -> list[bool]:
-        """Return of each row whether it has what every row of the dataset needs; the rejects go to `found`."""
+        """Return of each row whether it has what every row of the dataset needs."""
         required = self.layout.filled[dataset].required
         if not any(None in columns[name] for name in required):
             return [True] * len(rows)
@@ -409,10 +372,12 @@ class Reader:
             missing = [name for name, value in zip(required, needed, strict=True) if value is None]
             whole.append(not missing)
             if missing:
-                self._at = batch.lines[at]
-                detail = f"expected {', '.join(missing)} of {dataset}"
-                found.append((at, self._reject(Reason.OUT_OF_RANGE, detail, "part")))
+                self._refuse(batch[at], Reason.OUT_OF_RANGE, f"expected {', '.join(missing)} of {dataset}", "part")
         return whole
+
+    def _refuse(self, one: _Waiting, reason: Reason, detail: str, kept: Any) -> None:
+        self._at = one.line
+        one.items.append(self._reject(reason, detail, kept))
 
     def _reject(self, reason: Reason, detail: str, kept: Any) -> Reject:
         ts = self._interval.ts if self._interval else None
@@ -426,6 +391,14 @@ def of_line(reject: Reject, line: Line) -> Reject:
     if reject.kept != "all":
         reject.raw = line.raw
     return reject
+
+
+def _alike(batch: Sequence[_Waiting], rows: Sequence[int]) -> Iterable[tuple[float | None, list[int]]]:
+    """Return the positions in `rows`, numbers of rows of the batch, by the length of time that the rows state."""
+    found: dict[float | None, list[int]] = {}
+    for at, row in enumerate(rows):
+        found.setdefault(batch[row].seconds, []).append(at)
+    return found.items()
 
 
 def _only(
