@@ -31,7 +31,6 @@ from docs.generators import (
     reference,
 )
 from tests.faults import table as faults
-from tests.golden import matrix
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -58,7 +57,6 @@ PARTS: Mapping[str, Callable[[], str]] = {
     "checks": checks.tables,
     "commands": lambda: reference.commands(cli),
     "datasets": lambda: dictionary.data_dictionary(datasets().values(), mappings()),
-    "exports": matrix.exports,
     "figures": boards.figures,
     "formats": formats.take_what,
     "faults": faults.table,
