@@ -77,17 +77,15 @@ def needed(
 
 
 def _contents(raw: BinaryIO) -> Iterator[tuple[Plausible, BinaryIO]]:
-    if wrapping(read_head(raw, HEAD_BYTES)) is None:
-        if (form := recognise(read_head(raw, HEAD_BYTES))) is not None:
-            yield form, raw
-    elif raw.seek(0, io.SEEK_END) <= MAX_WRAPPED:
-        with closing(contents(raw)) as members:
-            for member in members:
-                if member.stream is None:
-                    continue
-                with member.stream as stream:
-                    if (form := recognise(read_head(stream, HEAD_BYTES))) is not None:
-                        yield form, stream
+    if wrapping(read_head(raw, HEAD_BYTES)) is not None and raw.seek(0, io.SEEK_END) > MAX_WRAPPED:
+        return
+    with closing(contents(raw)) as members:
+        for member in members:
+            if member.stream is None:
+                continue
+            with member.stream as stream:
+                if (form := recognise(read_head(stream, HEAD_BYTES))) is not None:
+                    yield form, stream
 
 
 def _lacks(form: Plausible, content: BinaryIO, context: Context, zone: tzinfo | None) -> Iterator[tuple[str, str]]:

@@ -104,7 +104,7 @@ def _query(row: CsvRow, memory: Runs) -> tuple[Run, Query] | Reject:
     if end < begin:
         return Reject(Reason.OUT_OF_RANGE, f"the query ends at {iso(end)}, before its start at {iso(begin)}", "none")
     run = values["workload"], values["run_id"]
-    before = memory.get(_key(run))
+    before = memory.get(repr(run))
     if before is not None and end <= datetime.fromisoformat(before["ts"]):
         detail = f"the run was read up to {before['ts']} before, when nothing was added to the log for a while"
         return Reject(Reason.LATE_ROW, detail, "none")
@@ -116,7 +116,7 @@ def _records(run: Run, queries: list[Query], memory: Runs, system: str) -> Itera
     workload, run_id = run
     common: Fields = {"system": system, "source": SOURCE, "workload": workload, "run_id": run_id}
     common |= {"unit_of_work": "queries", "operation": ""}
-    known = memory.pop(_key(run), None)
+    known = memory.pop(repr(run), None)
     begin = min(query.begin for query in queries)
     first = begin if known is None else min(begin, datetime.fromisoformat(known["begin"]))
     if (known is None or iso(first) != known["begin"]) and all(query.end > first for query in queries):
@@ -137,8 +137,4 @@ def _records(run: Run, queries: list[Query], memory: Runs, system: str) -> Itera
             fields["response_ms"] = round(sum(took_ms) / len(took_ms), 3)
         yield Record("workload", fields)
         state = {"ts": ts, "done": done, "failed": failed}
-    memory[_key(run)] = state | {"begin": iso(first)}
-
-
-def _key(run: Run) -> str:
-    return repr(run)
+    memory[repr(run)] = state | {"begin": iso(first)}

@@ -85,7 +85,11 @@ def _beside(
     run = runs.get(run_id)
     if run is None:
         run = runs[run_id] = {"unit": unit, "refused": None, "sample": None, "times": {}}
-        _forget(memory)
+        if sum(map(len, memory.values())) > MAX_RUNS:
+            workload, oldest = next(iter(memory.items()))
+            oldest.pop(next(iter(oldest)))
+            if not oldest:
+                del memory[workload]
     elif run["unit"] != unit:
         detail = f"run {run_id!r} counts {run['unit']!r}: give what counts {unit!r} another name"
         return {}, Reject(Reason.OUT_OF_RANGE, detail, "none")
@@ -112,12 +116,3 @@ def _beside(
 def _again(fields: Fields) -> Reject:
     detail = f"run {fields['run_id']!r}: there is a row of {fields['ts']} already"
     return Reject(Reason.DUPLICATE_ROW, detail, "none")
-
-
-def _forget(memory: dict[str, Any]) -> None:
-    """Forget the oldest run where there are too many."""
-    if sum(map(len, memory.values())) > MAX_RUNS:
-        workload = next(iter(memory))
-        memory[workload].pop(next(iter(memory[workload])))
-        if not memory[workload]:
-            del memory[workload]
