@@ -197,8 +197,8 @@ def _new(folder: Path) -> Embedded:
     """
     from importlib.metadata import version
 
-    from counterflow.base.caches import cached
     from counterflow.base.embedded import Embedded
+    from counterflow.base.files import cached
     from counterflow.schemas.migrations import schema
 
     archive = cached(f"schema-{version('chdb-core')}-{schema().digest}.tar", lambda: _packed(folder))

@@ -35,13 +35,13 @@ class Broker:
     """What was committed: topic, key and value of each message, in order.
 
     An open transaction is aborted after 15 s, of which `ahead_s` need not be waited for. `lose` is called with the
-    number of each commit that begins, from 1, and returns whether its transaction is lost; `kill` likewise, with
-    whether the commit is done, and returns whether the agent is killed at this moment.
+    number of each commit that begins, from 1, and returns whether its transaction is lost; `kill` with that of each one
+    that is done, and returns whether the agent is killed at this moment.
     """
 
     ahead_s: float = 0.0
     lose: Callable[[int], bool] = lambda number: False
-    kill: Callable[[int, bool], bool] = lambda number, done: False
+    kill: Callable[[int], bool] = lambda number: False
     messages: list[Message] = field(default_factory=list)
     commits: int = 0
 
@@ -104,13 +104,11 @@ class Producer:
     def commit_transaction(self, timeout: float) -> None:
         broker = self._broker
         broker.commits += 1
-        if broker.kill(broker.commits, False):
-            raise Killed
         if broker.now() - self._began > self._timeout_s or broker.lose(broker.commits):
             raise KafkaException(KafkaError(KafkaError.INVALID_TXN_STATE, txn_requires_abort=True))
         broker.messages += self._open
         self._open = []
-        if broker.kill(broker.commits, True):
+        if broker.kill(broker.commits):
             raise Killed
 
     def abort_transaction(self, timeout: float) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from counterflow.base.caches import cached
+from counterflow.base.files import cached
 from tests.support.waiting import PATIENCE_S
 
 
