@@ -5,7 +5,9 @@ The broker is one in memory, which loses commits where a test says so.
 
 from __future__ import annotations
 
+import shutil
 import ssl
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -17,7 +19,6 @@ import pytest
 from counterflow.collectors.agent.metrics import Metrics
 from tests.support.dds import Authority
 from tests.support.memory_broker import Broker, running_agent
-from tests.support.node_exporter import NodeExporter
 from tests.support.ports import free_ports
 from tests.support.waiting import until
 from tests.support.web import Request, serving
@@ -115,19 +116,44 @@ def shared(broker: Broker) -> list[dict[str, Any]]:
     return [row for row in broker.rows("a") if row.get("engine") == "all" and "user_pct" in row]
 
 
-def test_a_real_node_exporter_fills_the_datasets_of_its_figures(broker: Broker, agent: StartAgent) -> None:
-    with NodeExporter() as exporter, agent(node=exporter.url):
-        until(lambda: len(shared(broker)) >= 2)  # the first interval may be shorter
-    rows = broker.rows("a")
-    assert {"system_cpu", "disk", "link", "pool", "counter", "config"} <= {row["dataset"] for row in rows}
-    cpu = shared(broker)[-1]
+@contextmanager
+def node_exporter(port: int) -> Iterator[None]:
+    """Run a real node_exporter, and kill it."""
+    found = shutil.which("prometheus-node-exporter")
+    assert found, "there is no prometheus-node-exporter: make node_exporter"
+    command = [found, f"--web.listen-address=127.0.0.1:{port}"]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+        try:
+            yield
+        finally:
+            process.kill()
+
+
+def test_a_real_node_exporter_fills_the_datasets_of_its_figures_and_while_it_is_killed_is_a_gap(
+    broker: Broker, agent: StartAgent
+) -> None:
+    (port,) = free_ports(1)
+    with agent(node=f"http://127.0.0.1:{port}/metrics"):
+        with node_exporter(port):
+            until(lambda: len(shared(broker)) >= 2)  # the first interval may be shorter
+            before = broker.rows("a")
+        down = values(broker, "up").count(0.0)
+        until(lambda: values(broker, "up").count(0.0) >= down + 4)
+        count = len(shared(broker))
+        with node_exporter(port):
+            until(lambda: len(shared(broker)) > count)
+    assert {"system_cpu", "disk", "link", "pool", "counter", "config"} <= {row["dataset"] for row in before}
+    cpu = shared(broker)[1]
     shares = [cpu[name] for name in ("user_pct", "sys_pct", "wait_pct", "idle_pct", "steal_pct")]
     assert sum(shares) == pytest.approx(100, abs=0.1)
-    pool = next(row for row in rows if row["dataset"] == "pool")
+    pool = next(row for row in before if row["dataset"] == "pool")
     memory_kb = int(Path("/proc/meminfo").read_text().split()[1])
     assert pool["size_mb"] == pytest.approx(memory_kb / 1024)
     assert 0 < cpu["interval_s"] < 60
     assert rejects(broker) == []
+    gaps = {row["ts"] for row in broker.rows("a") if row.get("reason") == "sample_missing"}
+    assert gaps
+    assert not gaps & {row["ts"] for row in shared(broker)}, "no amount spans it"
 
 
 def test_each_answer_is_published_once_though_commits_are_lost(
