@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from counterflow.collectors.agent.checkpoint import StreamId
 from counterflow.stack.settings import StackSettings
@@ -26,7 +25,7 @@ main()
 """
 
 
-def poll(folder: Path, broker: StackSettings, name: str, system: System, **options: Any) -> Agent:
+def poll(folder: Path, broker: StackSettings, name: str, system: System) -> Agent:
     """Start an agent that queries the system PROD01 ten times a second."""
     (folder / "password").write_text(PASSWORD + "\n")
     source = {
@@ -43,7 +42,7 @@ def poll(folder: Path, broker: StackSettings, name: str, system: System, **optio
         "packs": ["collection_services", "db2_mirror"],
         "intervals": {"collection_services": 0.1, "COLLECTION_SERVICES_INFO": 3600, "NRG_INFO": 0.1},
     }
-    return Agent(folder, broker, name, source, program=("-c", _RUN), **options)
+    return Agent(folder, broker, name, source, program=("-c", _RUN))
 
 
 def has_read(broker: StackSettings, name: str, member: str, interval: int) -> Callable[[], bool]:

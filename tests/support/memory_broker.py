@@ -34,12 +34,13 @@ Message = tuple[str, bytes | None, bytes | None]
 class Broker:
     """What was committed: topic, key and value of each message, in order.
 
-    An open transaction is aborted after 15 s, of which `ahead_s` need not be waited for. `lose` is called with the
-    number of each commit that begins, from 1, and returns whether its transaction is lost; `kill` with that of each one
-    that is done, and returns whether the agent is killed at this moment.
+    An open transaction is aborted after 15 s, of which `ahead_s` need not be waited for. While it is `away` it does not
+    answer. `lose` is called with the number of each commit that begins, from 1, and returns whether its transaction is
+    lost; `kill` with that of each one that is done, and returns whether the agent is killed at this moment.
     """
 
     ahead_s: float = 0.0
+    away: bool = False
     lose: Callable[[int], bool] = lambda number: False
     kill: Callable[[int], bool] = lambda number: False
     messages: list[Message] = field(default_factory=list)
@@ -88,6 +89,7 @@ class Producer:
         self._began = 0.0
 
     def list_topics(self, timeout: float) -> SimpleNamespace:
+        self._check_there()
         return SimpleNamespace(topics={topic.name for topic in topics()})
 
     def init_transactions(self, timeout: float) -> None:
@@ -102,6 +104,7 @@ class Producer:
         self._open.append((topic, key, value))
 
     def commit_transaction(self, timeout: float) -> None:
+        self._check_there()
         broker = self._broker
         broker.commits += 1
         if broker.now() - self._began > self._timeout_s or broker.lose(broker.commits):
@@ -110,6 +113,10 @@ class Producer:
         self._open = []
         if broker.kill(broker.commits):
             raise Killed
+
+    def _check_there(self) -> None:
+        if self._broker.away:
+            raise KafkaException(KafkaError(KafkaError._TRANSPORT, retriable=True))
 
     def abort_transaction(self, timeout: float) -> None:
         self._open = []

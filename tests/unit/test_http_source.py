@@ -205,6 +205,22 @@ def test_an_answer_whose_transaction_is_lost_is_published_again_and_once(
     assert [row["seq"] for row in broker.rows("a")] == list(range(1, len(broker.rows("a")) + 1))
 
 
+def test_a_system_is_queried_into_the_spool_while_the_broker_is_away_and_the_agent_is_replaced(
+    dds: Dds, broker: Broker, agent: StartAgent
+) -> None:
+    with agent(on_disk=True):
+        until(lambda: shares(broker))
+        broker.away = True
+        for dds.intervals in (2, 3):
+            before = len(dds.requested)
+            until(lambda: len(dds.requested) >= before + 6)  # noqa: B023 - used up here
+    with agent(on_disk=True):  # it cannot begin before the broker is back
+        dds.intervals, broker.away = 4, False
+        until(lambda: len(shares(broker)) == 4)
+    assert shares(broker) == [(f"01:0{n}", n) for n in range(1, 5)]
+    assert [row["seq"] for row in broker.rows("a")] == list(range(1, len(broker.rows("a")) + 1))
+
+
 @pytest.mark.parametrize("how", ["503", "restart"])
 def test_a_dds_that_is_away_is_queried_again_when_it_is_back(
     dds: Dds, broker: Broker, agent: StartAgent, capsys: pytest.CaptureFixture[str], how: str
