@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -48,8 +47,12 @@ def submit(names: tuple[str, ...], as_json: bool, watch: bool) -> None:
         else:
             _write(as_json, {"error": found.message}, found.message)
 
+    def tried(found: Submission | CounterflowError) -> None:
+        with suppress(OSError):  # a full log disk does not end the process
+            report(found)
+
     if watch:
-        submission.watch(_cluster(), _tolerant(report), jobs=jobs.chosen(names))
+        submission.watch(_cluster(), tried, jobs=jobs.chosen(names))
     for submitted in submission.submit(_cluster(), jobs.chosen(names)):
         report(submitted)
 
@@ -112,16 +115,6 @@ def rerun(names: tuple[str, ...], begin: datetime, end: datetime, system: str | 
         written = batch.run(client, selected, begin, end, system)
     for dataset, rows in written.items():
         _write(as_json, {"dataset": dataset, "rows": rows}, f"{dataset}: {rows:,} rows")
-
-
-def _tolerant(report: Callable[[Submission | CounterflowError], None]) -> Callable[..., None]:
-    """Wrap `report` so that a full log disk does not end the process."""
-
-    def tried(found: Submission | CounterflowError) -> None:
-        with suppress(OSError):
-            report(found)
-
-    return tried
 
 
 @command.command()

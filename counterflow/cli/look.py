@@ -13,7 +13,7 @@ from functools import partial, reduce
 from itertools import chain, islice
 from operator import add
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
@@ -96,7 +96,7 @@ def command(
     Exit status 0: every file was read; 1: a file gave no figures; 2: none did, or a folder cannot be written to.
     """
     if not (summary or records):
-        ctx.exit(1 if _look(ctx, files, options, Outputs(**written), as_json=as_json) else 0)
+        ctx.exit(1 if _look(ctx, files, options, as_json=as_json, **written) else 0)
     if summary and records:
         raise click.UsageError("give --summary or --records, not both")
     if any(written.values()):
@@ -109,46 +109,33 @@ def command(
     ctx.exit(1 if unread else 0)
 
 
-class Outputs(NamedTuple):
-    """What a look writes: the folders of the report, of the database to keep, and of Parquet, where one is given.
-
-    `opened` is whether the report is shown in the browser.
-    """
-
-    out: Path | None
-    opened: bool
-    keep: Path | None
-    export: Path | None
-
-    @property
-    def folders(self) -> list[Path]:
-        return [folder for folder in (self.out, self.keep, self.export) if folder]
-
-    @property
-    def files(self) -> set[Path]:
-        """The files and folders that are written, and so not read."""
-        from counterflow.recordings.database import parts
-
-        page = [self.out / "report.html"] if self.out else []
-        tables = self.export.glob("*.parquet") if self.export else ()
-        return {path.resolve() for path in chain(page, parts(self.keep) if self.keep else (), tables)}
-
-
-def _look(ctx: click.Context, paths: tuple[Path, ...], options: ReadingOptions, to: Outputs, *, as_json: bool) -> int:
+def _look(
+    ctx: click.Context,
+    paths: tuple[Path, ...],
+    options: ReadingOptions,
+    *,
+    as_json: bool,
+    out: Path | None,
+    opened: bool,
+    keep: Path | None,
+    export: Path | None,
+) -> int:
     """Compute and print the findings, and write what options request; return the number of files without figures."""
-    from counterflow.recordings.database import Database
+    from counterflow.recordings.database import Database, parts
     from counterflow.recordings.looking import refusals
 
     with (
         _ended_by_signal(),
-        refusals(*filter(None, (to.keep,))),
+        refusals(*filter(None, (keep,))),
         tempfile.TemporaryDirectory(prefix="counterflow-") as temporary,
     ):
-        for written in to.folders:
+        for written in filter(None, (out, keep, export)):
             _try(written)
         folder = Path(temporary)
-        files = given(local(paths, folder), to.files)
-        with Database(to.keep) as database:
+        page = [out / "report.html"] if out else []  # what this look writes is not read
+        made = chain(page, parts(keep) if keep else (), export.glob("*.parquet") if export else ())
+        files = given(local(paths, folder), {path.resolve() for path in made})
+        with Database(keep) as database:
             read_into(database, ctx, files, options)
             if not database.measured:
                 report_unread_files(database.reads, paths)
@@ -159,16 +146,16 @@ def _look(ctx: click.Context, paths: tuple[Path, ...], options: ReadingOptions, 
                 _print(console(), database.reads, database.measured, database.findings)
             sys.stdout.flush()  # the user reads the findings while the report is made
             unread = report_unread_files(database.reads, paths)
-            if to.export is not None:
-                with refusals(to.export):
-                    database.export(to.export)
-            if to.out is not None or to.opened:
-                page = _report(database, to.out or folder)
-                if to.out is None:
-                    page = Path(shutil.copy(page, Path(tempfile.mkdtemp(prefix="counterflow-report-"))))
-                click.echo(page, err=as_json)
-                if to.opened:
-                    webbrowser.open(page.resolve().as_uri())
+            if export is not None:
+                with refusals(export):
+                    database.export(export)
+            if out is not None or opened:
+                report = _report(database, out or folder)
+                if out is None:
+                    report = Path(shutil.copy(report, Path(tempfile.mkdtemp(prefix="counterflow-report-"))))
+                click.echo(report, err=as_json)
+                if opened:
+                    webbrowser.open(report.resolve().as_uri())
             elif sys.stdout.isatty() and not as_json:
                 errors.print("note: `--open` shows the report with its charts, `--out FOLDER` writes it", markup=False)
     return unread
@@ -179,7 +166,7 @@ def read_into(database: Database, ctx: click.Context, files: list[Path], options
     report_needs(ctx, files, options, zone_alone=True)
     names = {path: called(path) for path in files if called(path) != str(path)}
     reads = database.read(files, options, names)
-    list(with_progress(reads, len(files), lambda one: one.path.name))
+    list(with_progress(reads, len(files)))
     database.compute()
 
 
