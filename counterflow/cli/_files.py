@@ -90,7 +90,7 @@ def report_needs(ctx: click.Context, paths: list[Path], options: ReadingOptions,
     from counterflow.collectors.needs import needed
 
     stated = ctx.get_parameter_source("zone") is not ParameterSource.DEFAULT
-    checked = with_progress(paths, len(paths), lambda path: f"checking {path.name}")
+    checked = with_progress(paths, len(paths), "checking")
     zone = options.zone if stated else None
     for need in needed(checked, zone, options.system, options.date_order, options.at):
         if zone_alone and need.option != "--zone":
@@ -184,25 +184,13 @@ def given(paths: Iterable[Path], written: Collection[Path] = ()) -> list[Path]:
     return found
 
 
-def each(paths: list[Path]) -> Iterator[Path]:
-    """Yield the paths; on a terminal, several get a progress bar."""
-    return with_progress(paths, len(paths), lambda path: path.name)
-
-
-def with_progress(items: Iterable[T], total: int, named: Callable[[T], str]) -> Iterator[T]:
-    """Yield the items; on a terminal, several get a progress bar with the name of the current one."""
+def with_progress(items: Iterable[T], total: int, what: str = "reading") -> Iterable[T]:
+    """Return the items, one for each file; on a terminal, several get a progress bar."""
     if total < 2 or not sys.stderr.isatty():
-        yield from items
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+        return items
+    from rich.progress import track
 
-    bar = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*bar, console=errors, transient=True) as progress:
-        task = progress.add_task("files", total=total)
-        for item in items:
-            progress.update(task, description=inert(named(item)))
-            yield item
-            progress.advance(task)
+    return track(items, f"{what} {total:,} files", total, console=errors, transient=True)
 
 
 def report_beside(name: str) -> None:
@@ -223,7 +211,7 @@ def read_all(
     from counterflow.collectors.reading import read_each
 
     unread = 0
-    for path in each(paths):
+    for path in with_progress(paths, len(paths)):
         try:
             for found in read_each(path, *options, called(path)):
                 unread += not _is_read(found.name, found.items, take, named)

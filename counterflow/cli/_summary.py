@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from counterflow.base.inert import inert
-from counterflow.cli._files import called, each
+from counterflow.cli._files import called, with_progress
 from counterflow.cli._json import write_json
 from counterflow.cli._table import console
 from counterflow.collectors.records import Item, Record, Reject, singly
@@ -36,7 +36,7 @@ def summarise(files: list[Path], read: Callable[..., int], *, as_json: bool) -> 
     out = console()
     unread = 0
     with _read_each(files, read) as found:
-        for (summaries, without), _ in zip(found, each(files), strict=True):
+        for (summaries, without), _ in zip(found, with_progress(files, len(files)), strict=True):
             unread += without
             for summary in summaries:
                 if as_json:
