@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import wraps
 from importlib.metadata import version
+from inspect import getdoc
 from typing import Annotated, Any
 
 import orjson
@@ -54,9 +55,9 @@ def server(connection: Connection) -> FastMCP:
     made._mcp_server.version = version("counterflow")
     for query in connection.questions.values():
         _add(made, query.name, query.question, _question(connection, query))
-    _add(made, "doctor", _DOCTOR, _doctor(connection))
-    _add(made, "what_changed", _CHANGED, _what_changed(connection))
-    _add(made, "sql", _SQL, _sql(connection))
+    tools = _Tools(connection)
+    for tool in (tools.doctor, tools.what_changed, tools.sql):
+        _add(made, tool.__name__, getdoc(tool) or "", tool)
     return made
 
 
@@ -86,24 +87,23 @@ def _question(connection: Connection, query: Query) -> Tool:
     return restricted if query.parameters else of_all
 
 
-_DOCTOR = """Which verdicts, KPIs, alerts and boards lack their input, and why? Of named systems also: which published
-rules warn? An input that is missing makes an answer `unknown`; `needs` names it, `remedy` what to do."""
+class _Tools:
+    """The tools beside the stored questions; an assistant is told their docstrings."""
 
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
 
-def _doctor(connection: Connection) -> Tool:
-    def doctor(systems: Systems = [], since: Since = None, until: Until = None) -> dict[str, Any]:  # noqa: B006
-        found = connection.doctor(systems, since=since, until=until)
+    def doctor(self, systems: Systems = [], since: Since = None, until: Until = None) -> dict[str, Any]:  # noqa: B006
+        """Which verdicts, KPIs, alerts and boards lack their input, and why?
+
+        Of named systems also: which published rules warn? An input that is missing makes an answer `unknown`; `needs`
+        names it, `remedy` what to do.
+        """
+        found = self._connection.doctor(systems, since=since, until=until)
         return {"answers": [one._asdict() for one in found if systems or one.raises], "examined": len(found)}
 
-    return doctor
-
-
-_CHANGED = """What changed most on a system at a time, or when a rule last raised its alarm, against the quiet time
-before? Jobs, users, programs, links and disks by their share of the change of each measure, not by size."""
-
-
-def _what_changed(connection: Connection) -> Tool:
     def what_changed(
+        self,
         system: str,
         at: Annotated[datetime | None, Field(description="The time in question; or give `rule`.")] = None,
         until: Annotated[datetime | None, Field(description="Its end; default: that of the alarm, or an hour.")] = None,
@@ -111,12 +111,16 @@ def _what_changed(connection: Connection) -> Tool:
         entity: Annotated[str | None, Field(description="The link or log that the rule judged.")] = None,
         before_min: Annotated[int, Field(ge=1, description="Minutes of quiet time before it.")] = 60,
     ) -> dict[str, Any]:
+        """What changed most on a system at a time, or when a rule last raised its alarm, against the quiet time before?
+
+        Jobs, users, programs, links and disks by their share of the change of each measure, not by size.
+        """
         from counterflow.schemas.culprit import behind
 
         if (at is None) == (rule is None):
             raise CounterflowError("the time in question is not known", hint="give either `at` or `rule`", exit_code=2)
         quiet = timedelta(minutes=before_min)
-        compared, recorded_min, found = connection.what_changed(
+        compared, recorded_min, found = self._connection.what_changed(
             system, at, until=until, rule=rule, entity=entity, quiet=quiet
         )
         return {
@@ -128,20 +132,14 @@ def _what_changed(connection: Connection) -> Tool:
             "nulls": "a measure that lacks rows in either time is left out: what is unknown has not changed",
         }
 
-    return what_changed
+    def sql(self, statement: str, rows: Rows = 100) -> dict[str, Any]:
+        """Run one SELECT of ClickHouse over the tables `counterflow.*`, where no stored question fits.
 
-
-_SQL = """Run one SELECT of ClickHouse over the tables `counterflow.*`, where no stored question fits. It only reads,
-within limits of rows, time and memory. `SHOW TABLES FROM counterflow` lists the tables, and `DESCRIBE counterflow.disk`
-the columns of one, with meaning, unit and reason of null."""
-
-
-def _sql(connection: Connection) -> Tool:
-    def sql(statement: str, rows: Rows = 100) -> dict[str, Any]:
-        _require_select(connection, statement)
-        return answered(connection, statement, {}, rows)
-
-    return sql
+        It only reads, within limits of rows, time and memory. `SHOW TABLES FROM counterflow` lists the tables, and
+        `DESCRIBE counterflow.disk` the columns of one, with meaning, unit and reason of null.
+        """
+        _require_select(self._connection, statement)
+        return answered(self._connection, statement, {}, rows)
 
 
 def _require_select(connection: Connection, statement: str) -> None:
