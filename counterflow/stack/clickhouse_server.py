@@ -7,21 +7,25 @@ tables. Only HTTP is started: on the native listener a wrong password would end 
 
 from __future__ import annotations
 
+import asyncio
 import ctypes
 import os
 import resource
 import signal
+import ssl
 import threading
+from contextlib import suppress
+from pathlib import Path
 
 import httpx
 
 from counterflow.base import logs
-from counterflow.stack import tls_relay
 from counterflow.stack.clickhouse import library
-from counterflow.stack.settings import StackSettings
+from counterflow.stack.settings import HOST, StackSettings
 
 _PARKED = "SELECT sleepEachRow(3) FROM system.numbers"
 _SQL = f"SYSTEM START LISTEN HTTP; {_PARKED} FORMAT Null SETTINGS max_block_size = 1"
+_PIECE = 1 << 18
 _STOP = {signal.SIGTERM, signal.SIGINT}
 
 
@@ -42,7 +46,7 @@ def main() -> None:
     engine.start()
     if settings.tls_certificate:
         to_port = settings.clickhouse_engine_port
-        tls_relay.start(settings.address, settings.clickhouse_port, settings.tls_certificate, to_port)
+        relay_tls(settings.address, settings.clickhouse_port, settings.tls_certificate, to_port)
     stopping = False
     while engine.is_alive():
         if signal.sigtimedwait(_STOP, 0.5) and not stopping:
@@ -58,6 +62,45 @@ def _unpark(settings: StackSettings) -> None:
             client.post(f"KILL QUERY WHERE query LIKE '{_PARKED}%' ASYNC")
     except httpx.TransportError:
         os._exit(0)
+
+
+def relay_tls(address: str, port: int, certificate: Path, to_port: int) -> None:
+    """Listen with TLS at `address` in a separate thread, and relay the bytes unchanged to `to_port` on loopback.
+
+    The server there cannot distinguish remote clients: to it every connection comes from loopback.
+
+    Raises
+    ------
+    OSError : the port is taken, or the certificate is invalid (`ssl.SSLError`).
+    """
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(certificate)
+    loop = asyncio.new_event_loop()
+
+    async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(OSError):  # a client that disconnects
+            server = await asyncio.open_connection(HOST, to_port)
+            try:
+                ways = [
+                    asyncio.ensure_future(_pass(reader, server[1])),
+                    asyncio.ensure_future(_pass(server[0], writer)),
+                ]
+                await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+                for way in ways:
+                    way.cancel()
+            finally:
+                server[1].close()
+        writer.close()
+
+    loop.run_until_complete(asyncio.start_server(relay, address, port, ssl=context))
+    threading.Thread(target=loop.run_forever, name="tls", daemon=True).start()
+
+
+async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with suppress(OSError):
+        while piece := await reader.read(_PIECE):
+            writer.write(piece)
+            await writer.drain()
 
 
 if __name__ == "__main__":

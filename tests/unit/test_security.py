@@ -16,7 +16,7 @@ from counterflow.base import health
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
 from counterflow.base.loopback import is_loopback
-from counterflow.stack import tls_relay
+from counterflow.stack.clickhouse_server import relay_tls
 from counterflow.stack.kafka_users import USERS, grants, set_passwords
 from counterflow.stack.settings import StackSettings
 from tests.support.dds import Authority
@@ -163,7 +163,7 @@ def test_a_server_without_tls_is_reached_over_tls(tmp_path: Path) -> None:
     authority = Authority(tmp_path / "authority")
     with serving(lambda request: request.reply(200, request.body()), protocol="HTTP/1.1") as url:
         [port] = free_ports(1)
-        tls_relay.start("127.0.0.1", port, authority.together, int(url.rpartition(":")[2]))
+        relay_tls("127.0.0.1", port, authority.together, int(url.rpartition(":")[2]))
         trusted = ssl.create_default_context(cafile=authority.authority)
         body = bytes(range(256)) * 40_000
         with httpx.Client(base_url=f"https://127.0.0.1:{port}", verify=trusted, trust_env=False) as client:
