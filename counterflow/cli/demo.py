@@ -95,7 +95,8 @@ def _send_stories(ctx: click.Context, keep: bool, running: bool, start: datetime
         if not keep and not found:
             with _phase("down", seconds):
                 lifecycle.down(settings)
-    _farewell(out, kept=keep or found)
+    again = "" if keep or found else "; `make up` starts the stack again"
+    out.print(f"Next: `counterflow sql` lists questions, `counterflow sql cpu` answers one{again}", soft_wrap=True)
     outcome["seconds"] = {name: round(s, 2) for name, s in seconds.items()}
     out.print("seconds: " + ", ".join(f"{name} {s:.1f}" for name, s in seconds.items()), soft_wrap=True)
     out.print(f"The stories as a report: {Path(outcome['report']).as_uri()}", markup=False, soft_wrap=True)
@@ -210,18 +211,6 @@ def _count(client: ClickHouse, dataset: str, systems: list[str]) -> int:
 
 def _reasons(rejects: Mapping[str, int]) -> str:
     return "(" + ", ".join(f"{reason} {n}" for reason, n in sorted(rejects.items())) + ")" if rejects else ""
-
-
-def _farewell(out: Console, *, kept: bool) -> None:
-    out.print("[bold]Three queries to try[/bold]" + ("" if kept else " (start the stack again with: make up)"))
-    checkout = Path(".venv/bin/counterflow")
-    for line in (
-        "sql cpu",
-        "sql data_quality",
-        'sql "SELECT ts, response_ms, busy_pct, rw_ratio FROM counterflow.disk_total '
-        "WHERE system = 'aix_generated' ORDER BY ts LIMIT 10\"",
-    ):
-        out.print(f"  {checkout if checkout.exists() else 'counterflow'} {line}", markup=False, soft_wrap=True)
 
 
 @contextmanager
