@@ -1,7 +1,8 @@
-"""Shared by commands that query ClickHouse: the options for systems and period, and the connection."""
+"""Shared by commands that query ClickHouse: options for numbers, systems and period, and the connection."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -20,6 +21,15 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 _ON = "counterflow.on"
+
+
+class Number(click.FloatRange):
+    """A number between limits."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number, or fail: `nan` passes a range check, since every comparison with it is false."""
+        number = float(super().convert(value, param, ctx))
+        return self.fail(f"{value} is not a number", param, ctx) if math.isnan(number) else number
 
 
 def period_options(command: F) -> F:

@@ -10,8 +10,7 @@ import click
 
 from counterflow.base.errors import CounterflowError
 from counterflow.cli._json import write_json
-from counterflow.cli._number import Number
-from counterflow.cli._reader import command_line, on_option, period, period_options, reader
+from counterflow.cli._reader import Number, command_line, on_option, period, period_options, reader
 from counterflow.cli._table import console, table
 
 if TYPE_CHECKING:

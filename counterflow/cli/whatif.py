@@ -15,8 +15,7 @@ from counterflow.base.errors import CounterflowError
 from counterflow.cli import _whatif_batch, _whatif_log_path
 from counterflow.cli._group import Group
 from counterflow.cli._json import write_json
-from counterflow.cli._number import Number
-from counterflow.cli._reader import F, command_line, on_option, period, period_options, reader
+from counterflow.cli._reader import F, Number, command_line, on_option, period, period_options, reader
 from counterflow.cli._table import console, table
 
 if TYPE_CHECKING:
