@@ -20,18 +20,6 @@ class Threshold(NamedTuple):
     watch: float | None = None
     limit: float | None = None
 
-    def at(self, level: str) -> float:
-        """Return the value of a level, `watch` or `limit`.
-
-        Raises
-        ------
-        ValueError : the figure has no such level.
-        """
-        value = {"watch": self.watch, "limit": self.limit}.get(level)
-        if value is None:
-            raise ValueError(f"it has no `{level}`; the levels are `watch` and `limit`")
-        return value
-
 
 @cache
 def thresholds() -> dict[str, Threshold]:
@@ -49,10 +37,10 @@ def threshold(figure: str, level: str) -> float:
     """
     if figure not in thresholds():
         raise ValueError(f"<{figure}.{level}>: thresholds.yaml has no such figure")
-    try:
-        return thresholds()[figure].at(level)
-    except ValueError as error:
-        raise ValueError(f"<{figure}.{level}>: {error}") from None
+    value = {"watch": thresholds()[figure].watch, "limit": thresholds()[figure].limit}.get(level)
+    if value is None:
+        raise ValueError(f"<{figure}.{level}>: it has no `{level}`; the levels are `watch` and `limit`")
+    return value
 
 
 def with_thresholds(text: str) -> str:

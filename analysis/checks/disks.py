@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from counterflow.analysis.checks import CAPABILITIES
 from counterflow.analysis.checks.definition import CheckFigure, NonNegative, Text, check
-from counterflow.schemas.thresholds import thresholds
+from counterflow.schemas.thresholds import threshold
 
 
 @check(
@@ -18,7 +18,7 @@ def disk_busy(busy_max_pct: NonNegative, busiest_disk: Text) -> CheckFigure:
     """No disk arm is busy more than <disk_busy_pct.watch> % of an interval: critical above, marginal from 30 %, good
     below 10 %.
     """
-    return CheckFigure(busy_max_pct, thresholds()["disk_busy_pct"].at("watch"), f"unit {busiest_disk}")
+    return CheckFigure(busy_max_pct, threshold("disk_busy_pct", "watch"), f"unit {busiest_disk}")
 
 
 @check(

@@ -6,10 +6,9 @@ from typing import Literal
 
 from counterflow.analysis.checks import CAPABILITIES, MIRROR
 from counterflow.analysis.checks.definition import CheckFigure, NonNegative, Positive, check
-from counterflow.schemas.thresholds import thresholds
+from counterflow.schemas.thresholds import threshold
 
-_FAULTING = thresholds()["pool_faulting_pct"]
-LITTLE_GAIN_PCT, LARGE_GAIN_PCT = _FAULTING.at("watch"), _FAULTING.at("limit")
+LITTLE_GAIN_PCT, LARGE_GAIN_PCT = (threshold("pool_faulting_pct", level) for level in ("watch", "limit"))
 
 
 @check(

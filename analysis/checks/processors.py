@@ -6,7 +6,7 @@ from typing import Literal
 
 from counterflow.analysis.checks import CAPABILITIES
 from counterflow.analysis.checks.definition import CheckFigure, NonNegative, check
-from counterflow.schemas.thresholds import thresholds
+from counterflow.schemas.thresholds import threshold
 
 
 @check(
@@ -18,7 +18,7 @@ from counterflow.schemas.thresholds import thresholds
 )
 def partition_peak(cpu_busy_max_pct: NonNegative) -> CheckFigure:
     """The peak leaves the 10 % of capacity that a partition loses when all partitions peak together."""
-    return CheckFigure(cpu_busy_max_pct, thresholds()["processors_busy_pct"].at("limit"), "busiest interval")
+    return CheckFigure(cpu_busy_max_pct, threshold("processors_busy_pct", "limit"), "busiest interval")
 
 
 @check(

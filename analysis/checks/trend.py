@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from counterflow.analysis.answer import Answer, Status
 from counterflow.analysis.queries import BEGINNING
 from counterflow.base.clickhouse import ClickHouse
-from counterflow.schemas.thresholds import thresholds, with_thresholds
+from counterflow.schemas.thresholds import threshold, with_thresholds
 
 NAME = "days_to_limit"
 RULE = with_thresholds(
@@ -57,4 +57,4 @@ def _status(trend: str, days: float | None) -> Status:
         return "fail"
     if trend == "too short":
         return "unknown"
-    return "warn" if days is not None and days <= thresholds()["days_to_limit"].at("watch") else "pass"
+    return "warn" if days is not None and days <= threshold("days_to_limit", "watch") else "pass"

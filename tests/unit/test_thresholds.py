@@ -8,7 +8,7 @@ from counterflow.analysis.checks import checks
 from counterflow.dashboards.alerting import alerts
 from counterflow.dashboards.definition import charts
 from counterflow.pipelines.rules import log_ceiling, roce_cap
-from counterflow.schemas.thresholds import thresholds, with_thresholds
+from counterflow.schemas.thresholds import threshold, thresholds, with_thresholds
 from tests.support.pages import REPOSITORY
 
 ALERTS = REPOSITORY / "dashboards" / "alerts"
@@ -20,7 +20,7 @@ def test_a_board_an_alert_and_a_published_rule_have_the_number_of_their_figure()
     sql = alerts()["pool-faulting"].grafana
     assert sql is not None
     assert sql.above == faulting.limit
-    assert f">= {faulting.at('limit') / 100:g} or" in str(alerts()["pool-faulting"].expr)
+    assert f">= {threshold('pool_faulting_pct', 'limit') / 100:g} or" in str(alerts()["pool-faulting"].expr)
     assert f"more than {busy.watch:g} %" in checks()["disk_busy"].rule
     assert charts()["unix_disk_worst"].series["Busy"].levels == {"warning": busy.watch, "critical": busy.limit}
 
@@ -36,8 +36,8 @@ def test_rules_of_verdicts_judge_by_the_thresholds_that_boards_draw() -> None:
 
 
 def test_watching_begins_before_the_limit() -> None:
-    both = {name: one for name, one in thresholds().items() if one.watch is not None and one.limit is not None}
-    assert {name for name, one in both.items() if one.at("watch") >= one.at("limit")} == set()
+    both = {n: (one.watch, one.limit) for n, one in thresholds().items() if None not in (one.watch, one.limit)}
+    assert {name for name, (watch, limit) in both.items() if (watch or 0) >= (limit or 0)} == set()
 
 
 @pytest.mark.parametrize("named", ["<no_such_figure.watch>", "<memory_used_pct.watch>", "<disk_response_ms.wach>"])
