@@ -90,23 +90,17 @@ def columns(dataset: Dataset) -> dict[str, tuple[str, str]]:
     return {name: (column_type(column), column.comment) for name, column in dataset.all_columns.items()}
 
 
-def sorting_key(dataset: Dataset) -> str:
-    """Return the sorting key, as `system.tables` writes it."""
-    return ", ".join(dataset.key)
-
-
-def table_engine(dataset: Dataset) -> str:
-    """Return the engine: of two rows with one key, the one collected later, or with the greater `n`, stays."""
-    return f"ReplacingMergeTree({'n' if dataset.role == 'result' else 'collected_at'})"
-
-
 def metrics(dataset: Dataset) -> list[str]:
     """Return the columns of the rollup: every numeric column of the dataset's own."""
     return [name for name, column in dataset.columns.items() if column.type in ("Float64", "Int64", "UInt64")]
 
 
 def table(dataset: Dataset) -> str:
-    """Return the CREATE TABLE; its comment makes a new version of the frames a new version of the schema."""
+    """Return the CREATE TABLE; its comment makes a new version of the frames a new version of the schema.
+
+    Of two rows with one key, the one collected later, or with the greater `n`, stays.
+    """
+    newest = "n" if dataset.role == "result" else "collected_at"
     lines = ",\n  ".join(_column(name, column) for name, column in dataset.all_columns.items())
     return f"""\
 -- Messages of the topic {dataset.topic}.
@@ -116,9 +110,9 @@ CREATE TABLE IF NOT EXISTS counterflow.{dataset.dataset} {{on_cluster}}
   {_LANDED_AT},
   CONSTRAINT ts_sane CHECK {SANE}
 )
-ENGINE = {{engine_prefix}}{table_engine(dataset)}
+ENGINE = {{engine_prefix}}ReplacingMergeTree({newest})
 PARTITION BY toYYYYMMDD(ts)
-ORDER BY ({sorting_key(dataset)})
+ORDER BY ({", ".join(dataset.key)})
 TTL {LANDED_AT} + {RETENTION}
 SETTINGS ttl_only_drop_parts = 1, {_COMPACT}, {_MERGED}
 COMMENT {literal(dataset.row)}"""
