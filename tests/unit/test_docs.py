@@ -24,7 +24,7 @@ from counterflow.schemas.definition import datasets
 from counterflow.simulate import cases
 from docs.generators.formats import readme
 from docs.generators.hooks import linked
-from tests.support.pages import REPOSITORY, Block, agrees, blocks, commands, sessions, words
+from tests.support.pages import REPOSITORY, agrees, blocks, commands, sessions, words
 from tests.support.waiting import PATIENCE_S
 
 WITHOUT_SERVICES = ("agent", "look", "rules", "study")
@@ -62,13 +62,12 @@ def test_the_readme_lists_the_formats() -> None:
     assert text == readme(text), "make golden writes the table"
 
 
-@pytest.mark.parametrize("page", [page for page, _ in groupby(blocks("pycon"), key=lambda block: block.page)])
-def test_examples_in_python_print_what_the_page_shows(page: str) -> None:
+def test_examples_in_python_print_what_the_page_shows() -> None:
     failures: list[str] = []
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
-    names: dict[str, object] = {}
-    for block in blocks("pycon"):
-        if block.page == page:
+    for page, examples in groupby(blocks("pycon"), key=lambda block: block.page):
+        names: dict[str, object] = {}
+        for block in examples:
             test = doctest.DocTestParser().get_doctest(block.text, names, page, page, block.line)
             runner.run(test, out=failures.append, clear_globs=False)
             names = test.globs
@@ -109,17 +108,14 @@ def mistake(command: str) -> str | None:
     return None
 
 
-OFFLINE = [(block, command, printed) for block, command, printed in sessions() if words(command)[1] in WITHOUT_SERVICES]
-
-
-@pytest.mark.parametrize(("block", "command", "printed"), OFFLINE, ids=[str(block) for block, *_ in OFFLINE])
-def test_what_a_page_shows_of_the_samples_is_what_comes_out(
-    block: Block, command: str, printed: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_page_shows_of_the_samples_is_what_comes_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(REPOSITORY)
     monkeypatch.setenv("COLUMNS", "140")
-    found = CliRunner().invoke(cli, words(command)[1:], catch_exceptions=False).stdout
-    assert agrees(printed, found), f"{block}\n{found}"
+    shown = [of for of in sessions() if words(of[1])[1] in WITHOUT_SERVICES]
+    assert shown
+    for block, command, printed in shown:
+        found = CliRunner().invoke(cli, words(command)[1:], catch_exceptions=False).stdout
+        assert agrees(printed, found), f"{block}\n{found}"
 
 
 def test_the_example_of_an_agent_explains_every_key() -> None:
