@@ -62,9 +62,9 @@ def account(client: ClickHouse, agent_id: str, published: int) -> Account:
 
 def wait_landed(client: ClickHouse, agent_id: str, published: int, timeout_s: float = 120) -> Account:
     """Return the account once every record has landed or is rejected, or the current one after `timeout_s`."""
-    end = time.monotonic() + timeout_s
-    while (now := account(client, agent_id, published)).lost > 0 and time.monotonic() < end:
-        time.sleep(0.3)
+    begin = time.monotonic()
+    while (now := account(client, agent_id, published)).lost > 0 and _may_wait(begin, timeout_s):
+        pass
     return now
 
 
@@ -87,8 +87,16 @@ def wait_judged(client: ClickHouse, agent_id: str, timeout_s: float = 60) -> int
 
 
 def _wait_none(client: ClickHouse, sql: str, agent_id: str, timeout_s: float) -> int:
-    end = time.monotonic() + timeout_s
+    begin = time.monotonic()
     parameters = {"param_agent": agent_id, "param_from": "2000-01-01", "param_to": "2200-01-01"}
-    while (pending := int(client.rows(sql, parameters)[0]["pending"])) and time.monotonic() < end:
-        time.sleep(0.3)
+    while (pending := int(client.rows(sql, parameters)[0]["pending"])) and _may_wait(begin, timeout_s):
+        pass
     return pending
+
+
+def _may_wait(begin: float, timeout_s: float) -> bool:
+    """Wait a tenth of the time since `begin`, since each look takes time from what is awaited; False at the end."""
+    waited_s = time.monotonic() - begin
+    if waited_s < timeout_s:
+        time.sleep(min(2.0, max(0.3, waited_s / 10)))
+    return waited_s < timeout_s
