@@ -28,17 +28,14 @@ settings.load_profile("few")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Disable what pays only for a server that lives for long: Java's optimising compiler and verification of bytecode.
-
-    They would take a third of the time, and a quarter of each start. Checksums of the jars are verified when installed.
+    """Disable Java's optimising compiler, which would take a third of the time: servers live for minutes here.
 
     End what an interrupted run of this checkout left behind, and mark what this run starts. A shell ignores SIGINT in
     what it starts in the background, and commands that are tested would inherit that.
     """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    unverified = "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
-    os.environ.setdefault("JDK_JAVA_OPTIONS", f"-XX:TieredStopAtLevel=1 {unverified}")
+    os.environ.setdefault("JDK_JAVA_OPTIONS", "-XX:TieredStopAtLevel=1")
     if not hasattr(config, "workerinput"):
         left_over.end_left_over()
         os.environ[left_over.VARIABLE] = left_over.mark()
