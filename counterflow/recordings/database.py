@@ -171,23 +171,18 @@ class Database(Connection):
         ------
         OSError : the folder cannot take the files; it gets none, and those of an earlier export are unchanged.
         """
+        from counterflow.schemas.definition import datasets
+
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(prefix=".export-", dir=folder) as whole:
-            for name, key in exported().items():
+            for name, dataset in datasets().items():
                 [row] = self.client.rows(f"SELECT toUInt64(count()) AS n FROM counterflow.{name}")
                 if row["n"]:
-                    order = ", ".join(key)
+                    order = ", ".join(dataset.key)
                     body = f"SELECT * FROM counterflow.{name} ORDER BY {order}"
                     table = self.client.post(body, settings={"default_format": "Parquet", "final": 1})
                     Path(whole, f"{name}.parquet").write_bytes(table)
             return [path.replace(folder / path.name) for path in sorted(Path(whole).iterdir())]
-
-
-def exported() -> dict[str, tuple[str, ...]]:
-    """Return the names of what an export may write, each with its key."""
-    from counterflow.schemas.definition import datasets
-
-    return {name: tuple(dataset.key) for name, dataset in datasets().items()}
 
 
 def _new(folder: Path) -> Embedded:

@@ -93,8 +93,8 @@ def lies_beside(name: str, named: Iterable[Path | str]) -> bool:
     `named` are the paths that the user gave: a file among them is a recording.
     """
     from counterflow.collectors.sources.files import unicode
-    from counterflow.recordings.database import exported
+    from counterflow.schemas.definition import datasets
 
     file = name.rpartition("/")[2]
-    beside = _DESCRIBES.match(file) or file in {"report.html", *(f"{dataset}.parquet" for dataset in exported())}
+    beside = _DESCRIBES.match(file) or file in {"report.html", *(f"{dataset}.parquet" for dataset in datasets())}
     return bool(beside) and name not in {unicode(str(path)) for path in named}

@@ -14,7 +14,7 @@ import jinja2
 import vl_convert
 from markupsafe import Markup, escape
 
-from counterflow.base.caches import cached
+from counterflow.base.files import cached
 from counterflow.dashboards.looks import looks
 from counterflow.dashboards.report import specs
 from counterflow.dashboards.report.collect import Report
