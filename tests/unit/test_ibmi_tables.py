@@ -260,9 +260,8 @@ def test_all_columns_in_a_file_of_any_name(name: str) -> None:
     assert found_in(columns(name)) == name
 
 
-@pytest.mark.parametrize("name", KNOWN)
-@settings(max_examples=60, deadline=None)
-@given(data=st.data())
+@settings(max_examples=300, deadline=None)
+@given(name=st.sampled_from(KNOWN), data=st.data())
 def test_with_any_optional_columns_it_is_that_table_or_a_tie_that_names_it(name: str, data: st.DataObject) -> None:
     needed = [*tables()[name].time, *tables()[name].recognised_by] or ["TS"]
     optional = [column for column in columns(name) if column not in needed]
