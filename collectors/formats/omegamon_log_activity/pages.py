@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from counterflow.collectors.records import Context, Reason, Unusable
-from counterflow.collectors.text.stamps import to_utc
+from counterflow.collectors.text.dates import instant
 from counterflow.collectors.text.zos_listings import Place, located, sample_line
 
 DATE_ORDER = "mdy"
@@ -145,15 +145,9 @@ class Pages:
 def _instant(written: str, context: Context, after: datetime | None) -> Moment:
     """Return the instant of a date and time, to the millisecond."""
     order = context.date_order or DATE_ORDER
-    date, time = written.split(" ")
-    clock, _, fraction = time.partition(".")
     try:
-        parts = dict(zip(order, (int(part) for part in re.split(r"[/.-]", date)), strict=True))
-        hour, minute, second = (int(part) for part in clock.split(":"))
-        microsecond = int(fraction[:3].ljust(3, "0")) * 1000
-        local = datetime(2000 + parts["y"], parts["m"], parts["d"], hour, minute, second, microsecond)  # noqa: DTZ001
-        found, ambiguous = to_utc(local, context.zone, after)
-    except (ValueError, KeyError, OverflowError):
+        found, ambiguous = instant(written, context.zone, after, order)
+    except (ValueError, OverflowError):
         detail = f"`{written}` is no date and time in the order {order}: name the order (`date_order`, --date-order)"
         raise Unusable(Reason.STAMP_INVALID, detail) from None
-    return Moment(found.astimezone(UTC), ambiguous)
+    return Moment(found.replace(microsecond=found.microsecond // 1000 * 1000), ambiguous)
