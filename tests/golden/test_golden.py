@@ -15,6 +15,7 @@ from counterflow.collectors.reading import HEAD_BYTES
 from counterflow.collectors.records import Context, Position, Reason, Reject
 from counterflow.schemas.definition import datasets
 from counterflow.schemas.mapping import mappings
+from tests.faults.table import faults
 from tests.golden.cases import ADVICE, FOLDERS, Case, Row, cases, read, shown, write
 from tests.support.json_schema import validator
 
@@ -45,6 +46,11 @@ def test_a_format_recognises_what_it_reads(format: str) -> None:
 )
 def test_no_format_recognises_anything_else(head: bytes) -> None:
     assert recognise(head) is None
+
+
+def test_the_cases_that_prove_what_a_fault_does_exist() -> None:
+    ids = {f"tests/golden/test_golden.py::test_case[{case.name}]" for case in cases()}
+    assert {test for fault in faults() for test in fault.tests if "/test_golden.py::" in test} <= ids
 
 
 def test_every_format_has_cases() -> None:
