@@ -248,16 +248,4 @@ def utc(written: str) -> datetime:
     text = written.upper()
     if not _INSTANT.fullmatch(text):
         raise ValueError(f"expected a time in UTC as 2025-11-21T01:00:00Z, found {written[:40]!r}")
-    return as_kept(instant(text, UTC)[0])
-
-
-def as_kept(instant: datetime) -> datetime:
-    """Return the instant in UTC as a record holds it: to the millisecond.
-
-    Raises
-    ------
-    ValueError : a record cannot hold it.
-    """
-    if not 2000 <= instant.year < 2300:
-        raise ValueError(f"expected a year from 2000, found {instant.year}")
-    return instant.astimezone(UTC).replace(microsecond=instant.microsecond // 1000 * 1000)
+    return instant(text, UTC)[0]

@@ -35,17 +35,23 @@ class OrderError(ValueError):
 def instant(
     value: object, zone: tzinfo, after: datetime | None = None, order: str | None = None
 ) -> tuple[datetime, bool]:
-    """Return the instant of a time, and whether it is one of two between which nothing decides, as `to_utc` does.
+    """Return the instant of a time to the millisecond, and whether it is one of two between which nothing decides.
 
-    It is local in `zone` unless it states an offset; `order` is that of `local_time`, which raises the same errors.
+    It is local in `zone` unless it states an offset, and `after` is that of `to_utc`; `order` is that of `local_time`,
+    which raises the same errors.
     """
+    ambiguous = False
     if isinstance(value, datetime) and value.tzinfo:
-        return value.astimezone(UTC), False
-    if (found := _OFFSET.fullmatch(str(value).strip())) is None:
-        return to_utc(local_time(value, order), zone, after)
-    written, sign, hours, minutes = found.groups()
-    east = timedelta(hours=int(hours or 0), minutes=int(minutes or 0))
-    return timestamp(written.upper()).replace(tzinfo=timezone(-east if sign == "-" else east)).astimezone(UTC), False
+        found = value.astimezone(UTC)
+    elif match := _OFFSET.fullmatch(str(value).strip()):
+        written, sign, hours, minutes = match.groups()
+        east = timedelta(hours=int(hours or 0), minutes=int(minutes or 0))
+        found = timestamp(written.upper()).replace(tzinfo=timezone(-east if sign == "-" else east)).astimezone(UTC)
+    else:
+        found, ambiguous = to_utc(local_time(value, order), zone, after)
+    if not 2000 <= found.year < 2300:  # what a record holds
+        raise ValueError(f"expected a year from 2000, found {found.year}")
+    return found.replace(microsecond=found.microsecond // 1000 * 1000), ambiguous
 
 
 def local_time(value: object, order: str | None = None) -> datetime:

@@ -146,8 +146,7 @@ def _instant(written: str, context: Context, after: datetime | None) -> Moment:
     """Return the instant of a date and time, to the millisecond."""
     order = context.date_order or DATE_ORDER
     try:
-        found, ambiguous = instant(written, context.zone, after, order)
+        return Moment(*instant(written, context.zone, after, order))
     except (ValueError, OverflowError):
         detail = f"`{written}` is no date and time in the order {order}: name the order (`date_order`, --date-order)"
         raise Unusable(Reason.STAMP_INVALID, detail) from None
-    return Moment(found.replace(microsecond=found.microsecond // 1000 * 1000), ambiguous)

@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, BinaryIO, NamedTuple
 
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject, Unusable
-from counterflow.collectors.text.csv_rows import CsvRow, CsvRows, as_kept, first_lines, is_csv_of, read_items
+from counterflow.collectors.text.csv_rows import CsvRow, CsvRows, first_lines, is_csv_of, read_items
 from counterflow.collectors.text.dates import inferred, instant, only_order
 from counterflow.collectors.text.keys import is_new
 from counterflow.collectors.text.numbers import number_within
@@ -230,8 +230,7 @@ def _instant(written: str, context: Context, after: datetime | None) -> tuple[da
     ------
     ValueError : the text is not a time.
     """
-    found, ambiguous = instant(written, context.zone, after, context.date_order)
-    return as_kept(found), ambiguous
+    return instant(written, context.zone, after, context.date_order)
 
 
 def _earlier(written: str, context: Context, latest: datetime) -> datetime:
