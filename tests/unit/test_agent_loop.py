@@ -40,11 +40,6 @@ NMON = (RECORDINGS / "linux_16n_plain.nmon").read_bytes()
 
 
 @pytest.fixture
-def broker(monkeypatch: pytest.MonkeyPatch) -> Broker:
-    return Broker.used_by_agents(monkeypatch)
-
-
-@pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "perf").mkdir()
     return tmp_path / "perf"

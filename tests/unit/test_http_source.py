@@ -48,11 +48,6 @@ def session(dds: Dds) -> Iterator[OpenSession]:
         one.close()
 
 
-@pytest.fixture
-def broker(monkeypatch: pytest.MonkeyPatch) -> Broker:
-    return Broker.used_by_agents(monkeypatch)
-
-
 StartAgent = Callable[..., AbstractContextManager[Metrics]]
 
 

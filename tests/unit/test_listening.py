@@ -27,11 +27,6 @@ GREETING = b'"9*T{5p({j}9*T*)nB_{y'
 
 
 @pytest.fixture
-def broker(monkeypatch: pytest.MonkeyPatch) -> Broker:
-    return Broker.used_by_agents(monkeypatch)
-
-
-@pytest.fixture
 def port() -> int:
     return free_ports(1)[0]
 

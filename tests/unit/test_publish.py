@@ -53,9 +53,8 @@ def test_what_is_missing_is_named(
 
 
 def test_what_cannot_be_read_is_reported_and_the_others_go_on(
-    elsewhere: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    elsewhere: dict[str, str], broker: Broker, tmp_path: Path
 ) -> None:
-    broker = Broker.used_by_agents(monkeypatch)
     loop, junk, empty, missing = (tmp_path / f"{name}.nmon" for name in ("loop", "junk", "empty", "missing"))
     loop.symlink_to(loop.name)
     junk.write_bytes(b"\x00\x01 no counters here")

@@ -71,11 +71,6 @@ def target() -> Iterator[Target]:
         yield target
 
 
-@pytest.fixture
-def broker(monkeypatch: pytest.MonkeyPatch) -> Broker:
-    return Broker.used_by_agents(monkeypatch)
-
-
 StartAgent = Callable[..., AbstractContextManager[Metrics]]
 
 
