@@ -33,6 +33,7 @@ BOARD = Board(
     description="Of the tests.",
     step="interval",
     variables=("system", "grouping"),
+    one=False,
     rows=({"title": "Over time", "text": "What it is.", "panels": [{"chart": "logical_io"}]},),
 )
 
