@@ -32,6 +32,9 @@ _HINT = "see docs/dashboards.md"
 CHOSEN_AT = "$__timeFilter(ts)"
 """Where the SQL of a family's chart takes the condition of the menu `figure`."""
 Text = Annotated[str, Field(min_length=1)]
+_OF_FOLDER = {"figures": {"shape": "stat"}}
+"""What is the same in all charts of a folder."""
+_INTERVAL = r"^\d+(s|m|h|d)$"
 _GRAVITY = {"watch": "warning", "limit": "critical"}
 """The colour of each level of a threshold."""
 _NAMED = TypeAdapter(dict[str, dict[Literal["watch", "limit"], str]])
@@ -138,7 +141,7 @@ class Drawing(Strict):
     series: dict[str, Series] = {}
     thresholds: tuple[Threshold, ...] = ()
     links: tuple[Link, ...] = ()
-    interval: str = Field("1m", pattern=r"^\d+(s|m|h|d)$")
+    interval: str = Field("1m", pattern=_INTERVAL)
     signed: bool = False
     decimals: int | None = None
     empty: str = "Nothing was measured in this range."
@@ -312,6 +315,7 @@ class PrometheusChart(Drawing):
     """
 
     shape: Literal["bars", "lines", "states"]
+    interval: str = Field("15s", pattern=_INTERVAL)
     promql: Annotated[dict[str, Text], Field(min_length=1)]
     empty: str = "Prometheus has nothing of it in this range."
 
@@ -534,7 +538,7 @@ def read_models(model: type[_Model], paths: Mapping[str, Path], key: str, hint: 
     for name, path in paths.items():
         file = f"{path.parent.name}/{path.name}"
         try:
-            each = dict(_each(name, _yaml(path)))
+            each = dict(_each(name, {**_OF_FOLDER.get(path.parent.name, {}), **_yaml(path)}))
         except (ValueError, TypeError, yaml.YAMLError) as error:
             wrong.append(f"{file}: {error}")
             continue
