@@ -5,6 +5,7 @@ Source: grafana/grafana, public/app/features/manage-dashboards: it prompts for `
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,11 +26,13 @@ def importable(board: Mapping[str, Any]) -> Json:
     top find the boards by their tags.
     """
     variables = board["templating"]["list"]
-    panels = [_alone(panel) for panel in board["panels"]]
     sources = {one["name"]: _INPUTS[one["name"]] for one in variables if one["type"] == "datasource"}
     left = {"list": [v for v in variables if v["name"] not in sources]}
-    names = {f"${{{name}}}": f"${{{key}}}" for name, (key, _, _) in sources.items()}
-    made = _renamed({**board, "editable": True, "templating": left, "panels": panels}, names)
+    panels = json.loads(json.dumps(board["panels"]), object_hook=_alone)
+    text = json.dumps({**board, "editable": True, "templating": left, "panels": panels})
+    for name, (key, _, _) in sources.items():
+        text = text.replace(f'"${{{name}}}"', f'"${{{key}}}"')
+    made = {key: value for key, value in json.loads(text).items() if key != "uid"}
     inputs = [
         {
             "name": key,
@@ -46,29 +49,12 @@ def importable(board: Mapping[str, Any]) -> Json:
         {"type": kind, "id": id_, "name": name, "version": LEAST[id_]}
         for kind, id_, name in (("grafana", "grafana", "Grafana"), *plugins)
     ]
-    return {"__inputs": inputs, "__elements": {}, "__requires": requires, **_without(made, "uid")}
+    return {"__inputs": inputs, "__elements": {}, "__requires": requires, **made}
 
 
-def _renamed(value: Any, names: Mapping[str, str]) -> Any:
-    """Return JSON in which every text that is one of `names` has the new name."""
-    if isinstance(value, dict):
-        return {key: _renamed(one, names) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_renamed(one, names) for one in value]
-    return names.get(value, value) if isinstance(value, str) else value
-
-
-def _alone(panel: Mapping[str, Any]) -> Json:
-    """Return a panel, or a row with its panels, without links to other boards."""
-    field = panel.get("fieldConfig")
-    if field is None:
-        return {**panel, **({"panels": [_alone(one) for one in panel["panels"]]} if panel.get("panels") else {})}
-    overrides = [
-        {**override, "properties": [one for one in override["properties"] if one["id"] != "links"]}
-        for override in field["overrides"]
-    ]
-    return {**panel, "fieldConfig": {"defaults": _without(field["defaults"], "links"), "overrides": overrides}}
-
-
-def _without(found: Mapping[str, Any], key: str) -> Json:
-    return {name: value for name, value in found.items() if name != key}
+def _alone(found: Json) -> Json:
+    """Return an object of a panel without links to other boards, and without properties that are such links."""
+    alone = {key: value for key, value in found.items() if key != "links"}
+    if "properties" in alone:
+        alone["properties"] = [one for one in alone["properties"] if one["id"] != "links"]
+    return alone
