@@ -149,13 +149,7 @@ def ranking(chart: Chart, result: Result) -> Json:
         "transform": [_ONLY_PICKED, _stacked("row"), _value(chart, chart.unit, [v["value"] for v in values])],
         "mark": {"type": "bar", "height": {"band": 0.75}},
         "encoding": {
-            "y": {
-                "field": "name",
-                "type": "nominal",
-                "sort": {"field": "row", "op": "min"},
-                "title": None,
-                "axis": {"labelLimit": 220, "ticks": False, "domain": False, "labelPadding": 6},
-            },
+            "y": _names("name", {"field": "row", "op": "min"}, 220),
             "x": {
                 "field": "from",
                 "type": "quantitative",
@@ -190,20 +184,8 @@ def states(chart: Chart, result: Result, shown: Range) -> Json:
         "transform": [_ONLY_PICKED, {"calculate": when, "as": "when"}],
         "mark": {"type": "bar", "height": {"band": 0.7}, "clip": True},
         "encoding": {
-            "y": {
-                "field": "entity",
-                "type": "nominal",
-                "sort": entities,
-                "title": None,
-                "axis": {"labelLimit": 260, "ticks": False, "domain": False, "labelPadding": 6},
-            },
-            "x": {
-                "field": "from",
-                "type": "temporal",
-                "title": None,
-                "axis": _TIME_AXIS,
-                "scale": _TIMES,
-            },
+            "y": _names("entity", entities, 260),
+            "x": {"field": "from", "type": "temporal", "title": None, "axis": _TIME_AXIS, "scale": _TIMES},
             "x2": {"field": "until"},
             "tooltip": _tooltip(("entity", "Of"), ("series", "State"), ("when", "UTC")),
         },
@@ -343,6 +325,12 @@ def _lines(chart: Chart, drawn: Drawn, lines: Sequence[DrawnSeries], bucket_ms: 
         }
         made.append({"data": {"values": values}, "transform": [_ONLY_PICKED], "mark": mark, "encoding": encoding})
     return made
+
+
+def _names(field: str, order: Any, room_px: int) -> Json:
+    """Return the axis that names the bars of a chart of things, one below the other."""
+    axis = {"labelLimit": room_px, "ticks": False, "domain": False, "labelPadding": 6}
+    return {"field": field, "type": "nominal", "sort": order, "title": None, "axis": axis}
 
 
 def _threshold(at: float, text: str, colour: str) -> Json:
