@@ -16,7 +16,7 @@ CAPABILITIES = "Capabilities Reference"
 MIRROR = "Mirror Performance"
 """IBM Db2 Mirror for i: Performance Considerations, June 2022."""
 
-GROUPS = ("memory", "processors", "jobs", "disks", "paths", "vios", "iscsi", "communications", "web", "saves", "mirror")
+GROUPS = ("memory", "processors", "jobs", "disks", "vios", "iscsi", "communications", "saves", "mirror")
 
 
 @cache

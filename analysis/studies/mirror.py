@@ -151,7 +151,12 @@ class MirrorFigure(NamedTuple):
 def _stated() -> dict[str, dict[str, dict[str, str]]]:
     """Return unit, assumption and source of each figure, by question and name (`mirror.yaml`)."""
     text = Path(__file__).with_name("mirror.yaml").read_text(encoding="utf-8")
-    return load_yaml(text)  # type: ignore[no-any-return]
+    stated = load_yaml(text)
+    sources = stated.pop("sources")
+    return {
+        question: {name: {"source": sources.get(question), **figure} for name, figure in figures.items()}
+        for question, figures in stated.items()
+    }
 
 
 def figures_of(question: str) -> tuple[str, ...]:
