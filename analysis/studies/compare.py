@@ -159,15 +159,12 @@ def _apart(a: Number, b: Number, limit_pct: float) -> bool:
 
 
 def _engines_differ(both: str, base: Measured, run: Measured, one_system: bool) -> Iterator[str]:
-    def of(measured: Measured) -> dict[tuple[str, str], float]:
-        return {("" if one_system else system, kind): n for (system, kind), n in measured.engines.items()}
-
-    before, after = of(base), of(run)
-    for place in sorted(before.keys() & after.keys()):
-        if _apart(before[place], after[place], 1.0):
-            system, kind = place
-            where = f" of {system}" if system else ""
-            yield f"{both}: engines ({kind}){where} differ: {before[place]:g}, {after[place]:g}; compare cores, not %"
+    before, after = _aligned(base, one_system), _aligned(run, one_system)
+    for key in sorted(before.keys() & after.keys()):
+        a, b = before[key].value, after[key].value
+        if (key.table, key.name) == ("cpu", "engines") and a is not None and b is not None and _apart(a, b, 1.0):
+            where = f" of {key.system}" if key.system else ""
+            yield f"{both}: engines ({key.of}){where} differ: {a:g}, {b:g}; compare cores, not %"
 
 
 def _log_differs(both: str, base: Measured, run: Measured, one_system: bool) -> Iterator[str]:

@@ -71,12 +71,11 @@ class Work(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """A run with its figures, its `engines` (by system and kind) and its load in `users`."""
+    """A run with its figures and its load in `users`."""
 
     run: Run
     work: Work
     figures: dict[Key, Figure]
-    engines: dict[tuple[str, str], float]
     users: Number
     notes: tuple[str, ...]
 
@@ -111,18 +110,13 @@ def measured(run: Run, rows: Rows) -> Measured:
             _replication(kept.get("replication", [])),
         )
     )
-    engines = {
-        (key.system, key.of): figure.value
-        for key, figure in figures.items()
-        if (key.table, key.name) == ("cpu", "engines") and figure.value is not None
-    }
     if all(figure.value is None for figure in figures.values()):
         raise RunError(
             f"nothing is recorded of run `{run.name}`, {run.seconds:g} s on {', '.join(run.systems)}",
             "check its systems, begin and end: the stored question `systems` lists what is recorded",
         )
     users = over_time(whole, "users", "users").value
-    return Measured(run, did, figures, engines, users, (*run.notes, *_notes(run, kept, whole)))
+    return Measured(run, did, figures, users, (*run.notes, *_notes(run, kept, whole)))
 
 
 def mean(samples: Iterable[tuple[Number, Number]], unit: str, reason: str = "not recorded") -> Figure:

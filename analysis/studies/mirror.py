@@ -36,7 +36,9 @@ COPY_SPEEDUP = (3.0, 4.0)
 """Copied rows a second with blocks of 256 KB / with blocks of 8 KB, without mirroring, by record length (7.6.5)."""
 
 COPY_LEAST, COPY_MOST, COPY_CHANGED = 0.9, 1.1, 0.1
-"""A copy inserts about what it reads, and updates or deletes little; as in question mirror_copy_blocking."""
+"""A copy inserts about what it reads, and updates or deletes little; as in question mirror_copy_blocking, since no
+counter names the command.
+"""
 
 _Amount = Annotated[float, Field(ge=0, le=1e18)]
 _Utc = Annotated[datetime, AfterValidator(lambda ts: ts if ts.tzinfo else ts.replace(tzinfo=UTC))]
@@ -338,19 +340,14 @@ def _waiting(rows: Sequence[Mix], plan: Plan) -> dict[str, MirrorFigure]:
     }
 
 
-def _is_copy(reads: float, inserts: float, updates: float) -> bool:
-    """Return whether these operations on rows look like a copy; no counter names the command."""
-    is_like = COPY_LEAST * reads <= inserts <= COPY_MOST * reads
-    return inserts > 0 and is_like and updates <= COPY_CHANGED * inserts
-
-
 def _levers(rows: Sequence[Mix], plan: Plan) -> dict[str, MirrorFigure]:
     """Return what changes of the application would leave; formulas 17 and 18 of docs/whatif.md."""
     wait = _wait(rows, plan)
     known = [row for row in rows if row.row_operations is not None]
     reads, inserts, other = (math.fsum(getattr(row, n) or 0.0 for row in known) for n in ("reads", "inserts", "other"))
     ends = math.fsum((row.commits or 0.0) + (row.rollbacks or 0.0) for row in known if not row.counts_commits)
-    is_copy = _is_copy(reads, inserts, other - ends)
+    is_like = COPY_LEAST * reads <= inserts <= COPY_MOST * reads
+    is_copy = inserts > 0 and is_like and other - ends <= COPY_CHANGED * inserts
     slow, fast = COPY_SPEEDUP
     left = TUNED_SLOWDOWN_PCT / SLOWDOWN_PCT  # where the changes are made already, none of the wait goes
     no_copy = "no copy: it does not insert about as much as it reads, or it updates or deletes"

@@ -368,13 +368,11 @@ def _ceiling(rows: Sequence[LogRow]) -> tuple[float | None, str | None]:
     configured = [row for row in rows if row.ceiling_mb_s]
     if configured:
         return max(configured, key=lambda row: row.ts).ceiling_mb_s, None
-    pressed = [row.rate_mb_s for row in rows if row.rate_mb_s and (row.waits_delta or _pressed(row))]
+    pressed = [
+        row.rate_mb_s for row in rows if row.rate_mb_s and (row.waits_delta or row.waiting_share >= PRESSED_SHARE)
+    ]
     note = "no ceiling is configured: from the highest rate while threads waited, at least"
     return max(pressed, default=None), note
-
-
-def _pressed(row: LogRow) -> bool:
-    return row.waiting_share >= PRESSED_SHARE
 
 
 def _mean(rows: Iterable[LogRow], name: str, weight: str = "interval_s") -> float | None:

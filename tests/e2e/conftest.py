@@ -92,3 +92,15 @@ def _publish(name: str, folder: Path, counterflow: Run, reader: ClickHouse) -> N
     assert (landed.lost, landed.deadletter) == (0, 0)
     assert wait_computed(reader, name) == 0
     assert wait_judged(reader, name) == 0
+
+
+def during(run: Case) -> str:
+    """Return the condition that an interval belongs to a run."""
+    return f"ts > parseDateTimeBestEffort('{run['after']}') AND ts <= parseDateTimeBestEffort('{run['until']}')"
+
+
+def states(reader: ClickHouse, run: Case, rule: str, system: str, entity: str) -> list[str]:
+    """Return the state after each interval of a run, of a log or of links of a type."""
+    judged = f"rule = '{rule}' AND system = '{system}' AND '{entity}' IN (entity, entity_type) AND NOT stale"
+    rows = reader.rows(f"SELECT state FROM counterflow.verdict FINAL WHERE {during(run)} AND {judged} ORDER BY ts")
+    return [row["state"] for row in rows]

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 from decimal import ROUND_HALF_UP, Decimal
-from typing import Any
 
 import pytest
 
 from counterflow.base.clickhouse import ClickHouse
-from tests.e2e.conftest import Case
+from tests.e2e.conftest import Case, during, states
 
 GIGABIT = 2**30
 """Bits of a Gb in table 7-5."""
@@ -22,8 +21,7 @@ LINKS = "SELECT sum({what} * interval_s) / {seconds} AS figure FROM counterflow.
 
 def figure(reader: ClickHouse, run: Case, sql: str, where: str, **names: object) -> float:
     """Return the figure of one SELECT over the intervals of a run."""
-    during = f"ts > parseDateTimeBestEffort('{run['after']}') AND ts <= parseDateTimeBestEffort('{run['until']}')"
-    rows = reader.rows(f"{sql.format(seconds=seconds(run), **names)} WHERE {during} AND {where}")
+    rows = reader.rows(f"{sql.format(seconds=seconds(run), **names)} WHERE {during(run)} AND {where}")
     return float(rows[0]["figure"])
 
 
@@ -90,21 +88,15 @@ def test_the_mixes_are_those_printed(published: Callable[[str], Case], reader: C
 def test_the_interfering_pair_is_never_capped(published: Callable[[str], Case], reader: ClickHouse) -> None:
     for run in published("sriov-story")["runs"]:
         for system in ("NEIGHA", "NEIGHB"):
-            states = {row["state"] for row in verdicts(reader, run, system, "rdma_link")}
-            assert states
-            assert "CAPPED" not in states, (run["run"], system)
+            shown = states(reader, run, "roce_cap", system, "rdma_link")
+            assert shown
+            assert "CAPPED" not in shown, (run["run"], system)
 
 
 def test_the_story_is_raised_and_cleared(published: Callable[[str], Case], reader: ClickHouse) -> None:
     runs = published("sriov-story")["runs"]
     for system in ("SRIOVA", "SRIOVB"):
-        states = [row["state"] for run in runs for row in verdicts(reader, run, system, "nrg")]
-        assert set(states[:12]) == {"OK"}
-        assert set(states[14:20]) == {"CAPPED"}
-        assert set(states[20:]) == {"DEMAND_LIMITED"}
-
-
-def verdicts(reader: ClickHouse, run: Case, system: str, entity_type: str) -> list[dict[str, Any]]:
-    during = f"ts > parseDateTimeBestEffort('{run['after']}') AND ts <= parseDateTimeBestEffort('{run['until']}')"
-    where = f"rule = 'roce_cap' AND entity_type = '{entity_type}' AND system = '{system}'"
-    return reader.rows(f"SELECT state, reason FROM counterflow.verdict FINAL WHERE {during} AND {where} ORDER BY ts")
+        shown = [state for run in runs for state in states(reader, run, "roce_cap", system, "nrg")]
+        assert set(shown[:12]) == {"OK"}
+        assert set(shown[14:20]) == {"CAPPED"}
+        assert set(shown[20:]) == {"DEMAND_LIMITED"}

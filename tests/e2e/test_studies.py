@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from counterflow.base.clickhouse import ClickHouse
-from tests.e2e.conftest import Case, Run
+from tests.e2e.conftest import Case, Run, states
 
 Publish = Callable[[str], Case]
 Figures = dict[tuple[str, str, str, str], dict[str, Any]]
@@ -34,15 +34,6 @@ def same(value: float, printed: str) -> bool:
     """Return whether a figure rounds to the printed one."""
     wanted = Decimal(printed)
     return Decimal(repr(round(value, 9))).quantize(wanted, ROUND_HALF_UP) == wanted
-
-
-def states(reader: ClickHouse, run: Case) -> list[str]:
-    """Return the state of the rule after each interval of a run."""
-    (system,) = run["systems"]
-    during = f"ts > parseDateTimeBestEffort('{run['after']}') AND ts <= parseDateTimeBestEffort('{run['until']}')"
-    where = f"rule = 'log_ceiling' AND system = '{system}' AND entity = 'DBP1' AND NOT stale"
-    rows = reader.rows(f"SELECT state FROM counterflow.verdict FINAL WHERE {during} AND {where} ORDER BY ts")
-    return [row["state"] for row in rows]
 
 
 LOG_FIGURES: dict[str, tuple[tuple[str, str, str, str], float]] = {
@@ -93,7 +84,8 @@ def test_what_zhyperlink_changes_is_computed_from_unrounded_values(published: Pu
 def test_the_measured_runs_are_critical_at_their_ceiling(published: Publish, reader: ClickHouse) -> None:
     runs = {run["run"]: run for run in published("zhyperlink")["runs"]}
     for name in MEASURED:
-        shown = states(reader, runs[name])
+        (system,) = runs[name]["systems"]
+        shown = states(reader, runs[name], "log_ceiling", system, "DBP1")
         assert len(shown) == 60
         assert set(shown[2:]) == {"CRITICAL"}, (name, shown)
 
