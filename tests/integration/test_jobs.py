@@ -13,6 +13,7 @@ import os
 import random
 import signal
 import time
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -24,7 +25,7 @@ from counterflow.base.errors import CounterflowError
 from counterflow.pipelines import submission
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.settings import StackSettings
-from tests.support.flink_line import Line, Record, Results, grouped, over, pct, seconds, sums, total
+from tests.support.flink_line import Line, Record, Results, first_of_each, over, total
 from tests.support.waiting import PATIENCE_S, until
 
 INTERVAL_S = 15.0
@@ -95,16 +96,28 @@ def expected_by_hand() -> list[tuple[str, tuple[str, ...], Record]]:
 LOGICAL = ("logical_reads", "logical_writes", "logical_other")
 
 
+def pct(part: float | None, whole: float | None) -> float | None:
+    return None if part is None else over(100 * part, whole)
+
+
 def io_mix(published: Sequence[Record]) -> dict[tuple[str, ...], Record]:
     groupings = {"subsystem": "subsystem", "user": "job_user", "job": "job_name", "generic_job": "job_name"}
+    groups: dict[tuple[str, str, str, str], list[Record]] = defaultdict(list)
+    for row in first_of_each(published, "system", "job", "ts"):
+        groups[row["system"], "partition", "*", row["ts"]].append(row)
+        for grouping, column in groupings.items():
+            if row.get(column) is not None:
+                name = row[column][:6] if grouping == "generic_job" else row[column]
+                groups[row["system"], grouping, name, row["ts"]].append(row)
     results: dict[tuple[str, ...], Record] = {}
-    for (system, grouping, name, ts), rows in grouped(published, **groupings).items():
+    for (system, grouping, name, ts), rows in groups.items():
         whole = [row for row in rows if None not in [row.get(column) for column in LOGICAL]]
         if grouping != "partition":
             rows = whole
         if not rows:
             continue
-        reads, inserts, other = (sums(whole, column) for column in LOGICAL)
+        interval_s = max(row["interval_s"] for row in rows)
+        reads, inserts, other = (total([row.get(column) for row in whole]) for column in LOGICAL)
         everything = total([row[column] for row in whole for column in LOGICAL])
         parted = [row["logical_reads_for_update"] for row in whole if row.get("logical_reads_for_update") is not None]
         split = None if not whole else "four-way" if len(parted) == len(whole) else "three-way"
@@ -121,12 +134,12 @@ def io_mix(published: Sequence[Record]) -> dict[tuple[str, ...], Record]:
             "name": name,
             "ts": ts,
             "n": len(rows),
-            "interval_s": seconds(rows),
+            "interval_s": interval_s,
             "split": split,
             "modify_basis": None if not whole else "changes" if known else "with_commits",
             "logical_io": everything,
             "row_operations": operations,
-            "logical_io_per_s": over(everything, seconds(rows)),
+            "logical_io_per_s": over(everything, interval_s),
             "reads": reads,
             "read_only": read_only,
             "read_for_update": for_update,
@@ -139,8 +152,8 @@ def io_mix(published: Sequence[Record]) -> dict[tuple[str, ...], Record]:
             "other_pct": pct(other, everything),
             "modify_pct": pct(modify, operations),
             "exposure_pct": None if modify is None else pct(modify + sum(parted), operations),
-            "commits": sums(rows, "commits"),
-            "rollbacks": sums(rows, "rollbacks"),
+            "commits": total([row.get("commits") for row in rows]),
+            "rollbacks": total([row.get("rollbacks") for row in rows]),
         }
     return results
 

@@ -22,7 +22,7 @@ from counterflow.pipelines import submission
 from counterflow.pipelines.rules.roce_cap import RULE
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.settings import StackSettings
-from tests.support.flink_line import Line, Record, Results, over, verdicts
+from tests.support.flink_line import Line, Record, Results, Running, over, seconds, stamp, verdicts
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 LINE = 100e9
@@ -38,10 +38,6 @@ def recompute(published: Mapping[str, Sequence[Record]]) -> Results:
 
 
 # The recomputation. It shares nothing with the SQL but the wording of the definitions.
-
-
-def seconds(moment: str) -> float:
-    return datetime.fromisoformat(moment).timestamp()
 
 
 def plus(*values: float | None) -> float | None:
@@ -177,35 +173,23 @@ class Counter:
         self.fixed: Record = {"system": system, "link_type": kind, "link": link, "source": "test", "agent_id": "test"}
         self.fixed |= columns
         self._chance = random.Random(seed)
-        self._counts: dict[str, float] = {}
-        self._before: datetime | None = None
+        self._per_byte = {"out_bytes": 1.0, "in_bytes": 0.98}
+        if kind != "logical_port":
+            self._per_byte |= {"out_messages": 1 / 290, "in_messages": 1 / 310}
+        self._counts = Running(**dict.fromkeys((*self._per_byte, "dropped", "rnr_naks"), 1e12))
 
     def skip(self) -> None:
         """Forget a minute."""
-        self._before = self._before and self._before - timedelta(seconds=60)
+        if self._counts.before:
+            self._counts.before -= timedelta(seconds=60)
 
     def sample(self, ts: datetime, interval_s: float | None, bytes_s: float, *, restart: bool = False) -> Record:
         wobble = self._chance.uniform(0.99, 1.01)
-        rates = {"out_bytes": bytes_s, "in_bytes": bytes_s * 0.98, "dropped": 0.2, "rnr_naks": 0.1}
-        if self.fixed["link_type"] != "logical_port":
-            rates |= {"out_messages": bytes_s / 290, "in_messages": bytes_s / 310}
-        elapsed = (ts - self._before).total_seconds() if self._before else 15
-        before, self._counts = (
-            self._counts,
-            {
-                name: (0 if restart else self._counts.get(name, 1e12)) + float(round(rate * elapsed * wobble))
-                for name, rate in rates.items()
-            },
-        )
+        rates = {name: bytes_s * share for name, share in self._per_byte.items()} | {"dropped": 0.2, "rnr_naks": 0.1}
+        elapsed = (ts - self._counts.before).total_seconds() if self._counts.before else 15
+        steps = {name: rate * elapsed * wobble for name, rate in rates.items()}
         row = {**self.fixed, "ts": stamp(ts), "interval_s": interval_s, "collected_at": stamp(NOW)}
-        row |= self._counts | {f"prev_{name}": value for name, value in before.items()}
-        row["prev_ts"] = stamp(self._before) if self._before else None
-        self._before = ts
-        return row
-
-
-def stamp(moment: datetime) -> str:
-    return f"{moment:%FT%T}.{moment.microsecond // 1000:03}".rstrip("0").rstrip(".") + "Z"  # as Flink writes it
+        return row | self._counts.sample(ts, restart=restart, **steps)
 
 
 def mirrored(

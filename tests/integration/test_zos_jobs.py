@@ -18,17 +18,25 @@ import pytest
 from counterflow.pipelines import submission
 from counterflow.pipelines.rules.log_ceiling import RULE
 from counterflow.stack.settings import StackSettings
-from tests.support.flink_line import Line, Record, Results, first_of_each, known, over, total, verdicts
+from tests.support.flink_line import (
+    Line,
+    Record,
+    Results,
+    Running,
+    first_of_each,
+    known,
+    over,
+    seconds,
+    stamp,
+    total,
+    verdicts,
+)
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 JOBS = ("account_cpu", "log_ceiling", "log_load")
 
 
 # The recomputation. It shares nothing with the SQL but the wording of the definitions.
-
-
-def seconds(moment: str) -> float:
-    return datetime.fromisoformat(moment).timestamp()
 
 
 def apart(row: Record) -> float | None:
@@ -368,10 +376,6 @@ def recompute(published: Mapping[str, Sequence[Record]]) -> Results:
 Rows = list[tuple[str, Record]]
 
 
-def stamp(moment: datetime) -> str:
-    return f"{moment:%FT%TZ}"
-
-
 def configured(system: str, section: str, item: str, name: str, since: datetime, value: str, read_s: int = 0) -> Record:
     collected = {"collected_at": stamp(NOW + timedelta(seconds=read_s)), "source": "site"}
     return {
@@ -382,25 +386,6 @@ def configured(system: str, section: str, item: str, name: str, since: datetime,
         "name": name,
         "value": value,
     } | collected
-
-
-class Running:
-    """Running counts as their collector publishes them: with the sample before."""
-
-    def __init__(self, **counts: float) -> None:
-        self.counts = counts
-        self.before: datetime | None = None
-
-    def sample(self, ts: datetime, *, restart: bool = False, **steps: float) -> Record:
-        before, self.counts = (
-            self.counts,
-            {name: (0.0 if restart else value) + round(steps[name]) for name, value in self.counts.items()},
-        )
-        row: Record = dict(self.counts)
-        if self.before:
-            row |= {f"prev_{name}": value for name, value in before.items()} | {"prev_ts": stamp(self.before)}
-        self.before = ts
-        return row
 
 
 def member(system: str, name: str, begin: datetime, seed: int, count: int, path: str) -> Iterator[tuple[str, Record]]:

@@ -65,6 +65,9 @@ class Line:
         ]
         self.published: dict[str, list[Record]] = defaultdict(list)
         self._recompute = recompute
+        self._written: dict[str, dict[tuple[str, ...], list[Record]]] = defaultdict(lambda: defaultdict(list))
+        self._read: dict[tuple[str, int], int] = defaultdict(int)
+        """The offset up to which a partition of results was read."""
         self._producer = Producer(
             {**flink.kafka("admin").client, "transactional.id": f"test-{version}", "log_level": 0}
         )
@@ -127,8 +130,8 @@ class Line:
         }
 
     def versions(self, dataset: str) -> dict[tuple[str, ...], list[Record]]:
-        """Return every version of every result by key, in the order written."""
-        definition = self.cluster.datasets[dataset]
+        """Return every version of every result by key, in the order written; each is read once."""
+        definition, rows = self.cluster.datasets[dataset], self._written[dataset]
         consumer = Consumer(
             {
                 **self.cluster.kafka.client,
@@ -138,23 +141,26 @@ class Line:
                 "isolation.level": "read_committed",
             }
         )
-        rows: dict[tuple[str, ...], list[Record]] = defaultdict(list)
         try:
             reading = set(consumer.list_topics(definition.topic, timeout=30).topics[definition.topic].partitions)
-            consumer.assign([TopicPartition(definition.topic, place, 0) for place in reading])
+            consumer.assign([TopicPartition(definition.topic, p, self._read[definition.topic, p]) for p in reading])
             while reading:
                 for message in consumer.consume(5000, timeout=0.1):
-                    error = message.error()
+                    error, partition, offset = message.error(), message.partition(), message.offset()
+                    assert partition is not None
+                    assert offset is not None
                     if error:
                         assert error.code() == KafkaError._PARTITION_EOF, error
-                        reading.discard(message.partition())
+                        reading.discard(partition)
+                        self._read[definition.topic, partition] = offset
                     else:
+                        self._read[definition.topic, partition] = offset + 1
                         row = orjson.loads(message.value() or b"null")
                         assert row is not None, "a result is never deleted"
                         rows[tuple(row[column] for column in definition.key)].append(row)
         finally:
             consumer.close()
-        return dict(rows)
+        return {key: [*versions] for key, versions in rows.items()}
 
 
 def _agree(found: dict[tuple[str, ...], Record], expected: dict[tuple[str, ...], Record]) -> bool:
@@ -197,6 +203,32 @@ def verdicts(
     return results
 
 
+def seconds(moment: str) -> float:
+    return datetime.fromisoformat(moment).timestamp()
+
+
+def stamp(moment: datetime) -> str:
+    """Return a time as Flink writes it."""
+    return f"{moment:%FT%T}.{moment.microsecond // 1000:03}".rstrip("0").rstrip(".") + "Z"
+
+
+class Running:
+    """Running counts as their collector publishes them: with the sample before."""
+
+    def __init__(self, **counts: float) -> None:
+        self.counts = counts
+        self.before: datetime | None = None
+
+    def sample(self, ts: datetime, *, restart: bool = False, **steps: float) -> Record:
+        earlier = self.counts
+        self.counts = {name: (0.0 if restart else value) + round(steps[name]) for name, value in earlier.items()}
+        row: Record = dict(self.counts)
+        if self.before:
+            row |= {f"prev_{name}": value for name, value in earlier.items()} | {"prev_ts": stamp(self.before)}
+        self.before = ts
+        return row
+
+
 def known(values: Iterator[float | None] | Sequence[float | None]) -> list[float]:
     return [value for value in values if value is not None]
 
@@ -215,27 +247,3 @@ def first_of_each(rows: Sequence[Record], *key: str) -> list[Record]:
     for row in rows:
         found.setdefault(tuple(row[column] for column in key), row)
     return list(found.values())
-
-
-def sums(rows: Sequence[Record], column: str) -> float | None:
-    return total([row.get(column) for row in rows])
-
-
-def seconds(rows: Sequence[Record]) -> float:
-    return float(max(row["interval_s"] for row in rows))
-
-
-def pct(part: float | None, whole: float | None) -> float | None:
-    return None if part is None else over(100 * part, whole)
-
-
-def grouped(rows: Sequence[Record], **columns: str) -> dict[tuple[str, str, str, str], list[Record]]:
-    """Group rows by grouping and name; a generic job is the first six characters of a name."""
-    found: dict[tuple[str, str, str, str], list[Record]] = defaultdict(list)
-    for row in first_of_each(rows, "system", "job", "ts"):
-        found[row["system"], "partition", "*", row["ts"]].append(row)
-        for grouping, column in columns.items():
-            if row.get(column) is not None:
-                name = row[column][:6] if grouping == "generic_job" else row[column]
-                found[row["system"], grouping, name, row["ts"]].append(row)
-    return found
