@@ -57,8 +57,6 @@ def main() -> None:
         Figure("look at a large recording", round(taken.wall_s, 1), "s", "<= 12", method).emit()
         method = "The same, its largest process."
         Figure("look, resident", round(taken.resident_mib), "MiB", "<= 1024", method).emit()
-        rate = round(size / taken.cpu_s, 1)
-        Figure("look, rate", rate, "MB/CPU s", ">= 2", "The same in MB a CPU second.").emit()
         hosts.mkdir()
         text = small.read_text()
         for number in range(HOSTS):
