@@ -27,11 +27,15 @@ from tests.support.command_line import parse
 
 Json = dict[str, Any]
 
-pytestmark = pytest.mark.usefixtures("chart_files")
-
 APPLICATION = ("flink.mode=application", "flink.storage=s3://bucket/flink")
 CLAIMS = {"data", "home"}
 """Volumes from the claim templates of the pods' owner."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def chart_files() -> None:
+    """The files that the charts carry from the rest of the repository, as they are now."""
+    files.write()
 
 
 def test_files_of_the_chart_are_replaced_and_unused_ones_removed(tmp_path: Path) -> None:
