@@ -2,8 +2,8 @@
 
 `python -m tests.support.board_check` checks those of the running stack, and prints a JSON line for each that is not ok.
 
-A query runs over the last six hours that have data, with one system, with all, and with every value of a list; and over
-thirty days with all. Where no run returns rows, the query runs over all data.
+A query runs over the last six hours that have data, with one system, with all, and with every value of a list; and, as
+Grafana sends it, over thirty days with all. Where no run returns rows, the query runs over all data.
 
 Awkward names and a time without data: tests/integration/test_chart_input.py. Metrics of Prometheus:
 tests/unit/test_alerts.py and test_dashboards.py.
@@ -195,8 +195,9 @@ class _Server:
                     break
             if query.sent and query.sent != query.sql:
                 drawn = query._replace(sql=query.sent, rows=_count, judge=legend if query.over_time else _nothing)
-                finding = self._run(finding, drawn, _range(query, end, SHORT), "all")._replace(rows=finding.rows)
-            finding = self._run(finding, query, _range(query, end, LONG), "all")
+                finding = self._run(finding, drawn, _range(query, end, LONG), "all")._replace(rows=finding.rows)
+            else:
+                finding = self._run(finding, query, _range(query, end, LONG), "all")
             names = sorted(variables_of(query.sql))
             if names:
                 finding = self._run(finding, query, _range(query, end, SHORT), "one")
