@@ -87,24 +87,20 @@ def test_an_error_has_the_way_out_as_its_note(
     assert hint in "".join(getattr(refused.value, "__notes__", ()))
 
 
-def test_the_command_line_has_the_same_answers(tmp_path: Path) -> None:
+def test_the_command_line_has_the_same_answers_and_a_report_is_written(tmp_path: Path) -> None:
     with cf.look([AIX], keep=tmp_path / "kept") as figures:
         disks = figures.question("busiest_disks").to_dicts()
         found = [one._asdict() for one in figures.findings]
+        written = figures.report(tmp_path / "night", systems=["aixgen01"], until=TEN)
+    assert (written.page, written.failed) == (tmp_path / "night/report.html", [])
+    assert written.end == datetime(2026, 3, 2, 10, tzinfo=UTC)
+    assert "aixgen01" in written.page.read_text()
     with cf.kept(tmp_path / "kept") as again:
         assert again.question("busiest_disks").to_dicts() == disks
     printed = run("sql", "busiest_disks", "--on", str(tmp_path / "kept"), "--json").stdout
     assert [json.loads(line) for line in printed.splitlines()] == disks
     printed = run("look", str(AIX), "--zone", "UTC", "--json").stdout
     assert [json.loads(line) for line in printed.splitlines()] == found
-
-
-def test_a_report_is_written_and_its_page_returned(tmp_path: Path) -> None:
-    with cf.look(AIX) as figures:
-        written = figures.report(tmp_path / "night", systems=["aixgen01"], until=TEN)
-    assert (written.page, written.failed) == (tmp_path / "night/report.html", [])
-    assert written.end == datetime(2026, 3, 2, 10, tzinfo=UTC)
-    assert "aixgen01" in written.page.read_text()
 
 
 def test_a_file_without_figures_is_a_warning_and_the_next_look_closes_this_one(tmp_path: Path) -> None:
