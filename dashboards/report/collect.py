@@ -120,7 +120,7 @@ class _Placed(NamedTuple):
     """A board, the scope of its queries, and the description of its chapter."""
 
     board: Board
-    scope: _Scope
+    scope: Scope
     about: Sequence[tuple[str, str]] = ()
 
 
@@ -202,14 +202,14 @@ def collect(
     ClickHouseError : the server refused a query that every report needs.
     httpx.TransportError : the server does not answer.
     """
-    scope = _Scope(client, Range(begin, end), systems, chosen or {})
+    scope = Scope(client, Range(begin, end), systems, chosen or {})
     there = scope.options("system")
     wanted = [placed for chapter in chapters for placed in _of_chapter(client, chapter)]
     if not chapters:
         has = {row["system"]: frozenset(row["datasets"]) for row in scope.rows("datasets")}
         wanted = [_Placed(board, scope) for board in _wanted(systems, chosen or {}, has, platforms(client))]
     # a chart appears once per scope, where it comes first
-    places: dict[tuple[_Scope, str], Board] = {}
+    places: dict[tuple[Scope, str], Board] = {}
     for board, of, _ in wanted:
         for name in board.charts:
             places.setdefault((of, name), board)
@@ -282,7 +282,7 @@ def _counted(rows: Sequence[Mapping[str, Any]], name: str) -> int:
 
 def _of_chapter(client: ClickHouse, chapter: Chapter) -> list[_Placed]:
     """Return the boards of a chapter, with its scope and description."""
-    scope = _Scope(client, Range(chapter.begin, chapter.end), chapter.systems, chapter.chosen)
+    scope = Scope(client, Range(chapter.begin, chapter.end), chapter.systems, chapter.chosen)
     return [_Placed(boards()[uid], scope, chapter.about) for uid in chapter.boards]
 
 
@@ -358,7 +358,9 @@ def _evidence(text: str) -> dict[str, list[tuple[str, str]]]:
     return by_heading
 
 
-class _Scope:
+class Scope:
+    """Queries over one range; each variable is as a board has it when it opens, unless it is chosen."""
+
     def __init__(self, client: ClickHouse, shown: Range, systems: Sequence[str], chosen: Mapping[str, str]) -> None:
         self._client = client
         self._shown = shown
@@ -374,7 +376,7 @@ class _Scope:
         usual_s = self._usual(chart)
         least_s = usual_s or (1 if chart.usual_s else chart.interval_s)
         shown = Range(begin, end, bucket_s(begin, end, POINTS, least_s))
-        sql = expand(chart.plain, shown, self._values(chart.plain))
+        sql = expand(chart.plain, shown, self.values(chart.plain))
         try:
             return figure_of(chart, sql, fetch(self._client, sql), shown, usual_s=usual_s)
         except ClickHouseError as error:
@@ -407,13 +409,13 @@ class _Scope:
         with self._lock:
             if chart.usual_s not in self._usual_s:
                 sql = f"SELECT {chart.usual_s} AS usual_s"
-                [[usual_s]] = fetch(self._client, expand(sql, self._shown, self._values(sql))).rows
+                [[usual_s]] = fetch(self._client, expand(sql, self._shown, self.values(sql))).rows
                 self._usual_s[chart.usual_s] = int(usual_s)
             return self._usual_s[chart.usual_s]
 
     def rows(self, name: str) -> list[dict[str, Any]]:
         sql = (QUERIES / f"{name}.sql").read_text(encoding="utf-8")
-        result = fetch(self._client, expand(sql, self._shown, self._values(sql)))
+        result = fetch(self._client, expand(sql, self._shown, self.values(sql)))
         names = [column.name for column in result.columns]
         return [dict(zip(names, row, strict=True)) for row in result.rows]
 
@@ -434,12 +436,12 @@ class _Scope:
         """Return the values that a variable can have in the range."""
         if name not in self._listed:
             sql = variables()[name].sql or ""
-            values = self._values(sql) if sql else {}
+            values = self.values(sql) if sql else {}
             result = fetch(self._client, expand(sql, self._shown, values)) if sql else Result((), ())
             self._listed[name] = [str(row[0]) for row in result.rows]
         return self._listed[name]
 
-    def _values(self, sql: str) -> Values:
+    def values(self, sql: str) -> Values:
         return {name: self._value(name) for name in variables_of(sql)}
 
     def _value(self, name: str) -> str | Sequence[str]:

@@ -2,8 +2,8 @@
 
 `python -m tests.support.board_check` checks those of the running stack, and prints a JSON line for each that is not ok.
 
-A query runs over the last six hours that have data, with one system, with all, and with every value of a list; and, as
-Grafana sends it, over thirty days with all. Where no run returns rows, the query runs over all data.
+A query runs over six hours up to the newest record of a day, with one system, with all, and with every value of a list;
+and, as Grafana sends it, over thirty days with all. Where no run returns rows, the query runs over all data.
 
 Awkward names and a time without data: tests/integration/test_chart_input.py. Metrics of Prometheus:
 tests/unit/test_alerts.py and test_dashboards.py.
@@ -12,11 +12,10 @@ tests/unit/test_alerts.py and test_dashboards.py.
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 from typing import Literal, NamedTuple
 
@@ -26,18 +25,17 @@ from counterflow.base.clickhouse import ClickHouse, ClickHouseError
 from counterflow.cli._reader import reader
 from counterflow.dashboards import alerting
 from counterflow.dashboards.annotations import drawn_over
-from counterflow.dashboards.definition import boards, charts, tables_of, variable_of, variables, variables_of
-from counterflow.dashboards.frames import Column, Result, fetch
-from counterflow.dashboards.macros import All, Range, bucket_s, expand
+from counterflow.dashboards.definition import boards, charts, variable_of, variables, variables_of
+from counterflow.dashboards.frames import Result, fetch
+from counterflow.dashboards.macros import Range, bucket_s, expand
+from counterflow.dashboards.report.collect import Scope, Values
 from counterflow.dashboards.report.figures import points
 from counterflow.dashboards.statement import statement
 from tests.support.shapes import legend, problems
 
 SHORT, LONG = timedelta(hours=6), timedelta(days=30)
-MOST_CHOSEN = 20
-"""The most options chosen in turn until one has rows."""
-
-Who = Literal["one", "all"]
+MOST_TRIED = 20
+"""The most days, and the most options, that are tried in turn until one has rows."""
 
 
 class CheckFinding(NamedTuple):
@@ -50,7 +48,6 @@ class CheckFinding(NamedTuple):
     name : of the chart, the variable, the alert.
     state : `ok`; `empty`, its queries run but return no rows; `error`.
     rows : the most that a query returned.
-    seconds : the longest that a query took.
     problems : each mistake with its remedy.
     sql : the statement of the first problem, as it was sent.
     """
@@ -60,7 +57,6 @@ class CheckFinding(NamedTuple):
     name: str
     state: Literal["ok", "empty", "error"]
     rows: int = 0
-    seconds: float = 0.0
     problems: tuple[str, ...] = ()
     sql: str = ""
 
@@ -169,46 +165,45 @@ def _count(result: Result) -> int:
 
 
 class _Server:
-    """Queries a server, and caches the spans of tables and the options of variables."""
+    """Queries a server about the times that have data; the options of variables are cached by range."""
 
     def __init__(self, client: ClickHouse) -> None:
         self._client = client
-        self._times: dict[str, str] = {}
-        self._spans: dict[str, tuple[datetime, datetime] | None] = {}
-        self._listed: dict[tuple[str, Range], list[str]] = {}
-        sql = "SELECT table, name, type FROM system.columns WHERE database = 'counterflow' ORDER BY table, name != 'ts'"
-        for table, name, type_ in self._fetch(sql).rows:
-            if Column(name, type_).kind == "time":
-                self._times.setdefault(table, name)
-        views = "SELECT name, as_select FROM system.tables WHERE database = 'counterflow' AND engine = 'View'"
-        self._views = {str(name): str(text) for name, text in self._fetch(views).rows}
+        self._scopes: dict[Range, Scope] = {}
+
+    @cached_property
+    def _days(self) -> list[tuple[datetime, datetime]]:
+        """The first and last instant of each day that has data, the newest first; of none, the present time."""
+        ends = "toUnixTimestamp(min(ts)), toUnixTimestamp(max(ts)) + 1"
+        by_day = f"SELECT {ends} FROM counterflow.manifest GROUP BY toDate(ts, 'UTC') ORDER BY max(ts) DESC"
+        rows = fetch(self._client, by_day).rows
+        days = [(datetime.fromtimestamp(begin, UTC), datetime.fromtimestamp(end, UTC)) for begin, end in rows]
+        return days or [(datetime.now(UTC), datetime.now(UTC))]
 
     def judge(self, query: _CheckedQuery) -> CheckFinding:
         """Run a query for all ranges and choices, up to the first that is wrong."""
+        finding, names = query.finding, sorted(variables_of(query.sql))
         try:
-            spans = [span for table in sorted(self._timed(query.sql)) if (span := self._span(table))]
-            ends = sorted({end for _, end in spans}, reverse=True) or [datetime.now(UTC)]
-            finding = query.finding
-            for end in ends:  # that of the table with the latest rows; another one where that shows no rows
-                finding = self._run(finding, query, _range(query, end, SHORT), "all")
+            for _, end in self._days[:MOST_TRIED]:
+                shown = _range(query, end, SHORT)
+                finding = self._run(finding, query, shown)
                 if finding.rows or finding.state == "error":
                     break
             if query.sent and query.sent != query.sql:
                 drawn = query._replace(sql=query.sent, rows=_count, judge=legend if query.over_time else _nothing)
-                finding = self._run(finding, drawn, _range(query, end, LONG), "all")._replace(rows=finding.rows)
+                finding = self._run(finding, drawn, _range(query, end, LONG))._replace(rows=finding.rows)
             else:
-                finding = self._run(finding, query, _range(query, end, LONG), "all")
-            names = sorted(variables_of(query.sql))
+                finding = self._run(finding, query, _range(query, end, LONG))
             if names:
-                finding = self._run(finding, query, _range(query, end, SHORT), "one")
+                finding = self._run(finding, query, shown, self._one(names, shown))
             for name in names:
                 for value in variables()[name].values[1:]:
-                    finding = self._run(finding, query, _range(query, end, SHORT), "all", {name: value})
-            if not finding.rows and spans:
-                begin, end = min(begin for begin, _ in spans), max(ends)
+                    finding = self._run(finding, query, shown, {name: value})
+            if not finding.rows:
+                begin, end = min(begin for begin, _ in self._days), self._days[0][1]
                 shown = _range(query, end, end - begin)
-                for fixed in self._in_turn(names, shown):
-                    finding = self._run(finding, query, shown, "all", fixed)
+                for chosen in self._in_turn(names, shown):
+                    finding = self._run(finding, query, shown, chosen)
                     if finding.rows:
                         break
         except ClickHouseError as error:  # raised by a query before the one to be judged
@@ -217,84 +212,43 @@ class _Server:
         return finding._replace(state="empty") if empty else finding
 
     def _run(
-        self,
-        finding: CheckFinding,
-        query: _CheckedQuery,
-        shown: Range,
-        who: Who,
-        fixed: Mapping[str, str] | None = None,
+        self, finding: CheckFinding, query: _CheckedQuery, shown: Range, chosen: Values | None = None
     ) -> CheckFinding:
         """Return the finding with the outcome of one run; unchanged where it is an error already."""
         if finding.state == "error":
             return finding
         try:
-            sql = expand(query.sql, shown, {**self._values(query.sql, shown, who), **(fixed or {})})
+            sql = expand(query.sql, shown, {**self._scope(shown).values(query.sql), **(chosen or {})})
         except KeyError as error:
             return finding._replace(state="error", problems=(str(error.args[0]),), sql=query.sql)
-        begin = time.monotonic()
         try:
-            result = self._fetch(sql)
+            result = fetch(self._client, sql)
         except ClickHouseError as error:
             return finding._replace(state="error", problems=(_refusal(error),), sql=sql)
-        took_s, rows = time.monotonic() - begin, query.rows(result)
         wrong = tuple(dict.fromkeys(query.judge(result)))
         return finding._replace(
             state="error" if wrong else "ok",
-            rows=max(rows, finding.rows),
-            seconds=round(max(took_s, finding.seconds), 3),
+            rows=max(query.rows(result), finding.rows),
             problems=wrong,
             sql=sql if wrong else "",
         )
 
-    def _in_turn(self, names: Iterable[str], shown: Range) -> Iterator[dict[str, str]]:
-        """Yield the first options of variables with a single choice, then their second ones, up to `MOST_CHOSEN`."""
+    def _one(self, names: Iterable[str], shown: Range) -> Values:
+        """Return one system, one of each list, and the instant that a link fills in as clicked."""
         known = {name: variables()[name] for name in names}
-        listed = {name: self._options(name, v.sql, shown) for name, v in known.items() if v.sql and not v.multi}
-        for at in range(min(MOST_CHOSEN, max([1, *map(len, listed.values())]))):
-            yield {name: options[min(at, len(options) - 1)] for name, options in listed.items() if options}
+        lists = {name: self._scope(shown).options(name)[:1] for name, variable in known.items() if variable.multi}
+        clicked = str(int(shown.end.timestamp()) * 1000)
+        return {**lists, **{name: clicked for name, variable in known.items() if variable.hidden}}
 
-    def _values(self, sql: str, shown: Range, who: Who) -> dict[str, str | Sequence[str]]:
-        """Return the chosen values of the variables in a statement."""
-        return {name: self._value(name, shown, who) for name in variables_of(sql)}
+    def _in_turn(self, names: Iterable[str], shown: Range) -> Iterator[dict[str, str]]:
+        """Yield the first options of variables with a single choice, then their second ones, up to `MOST_TRIED`."""
+        single = [name for name in names if variables()[name].sql and not variables()[name].multi]
+        listed = {name: options for name in single if (options := self._scope(shown).options(name))}
+        for at in range(min(MOST_TRIED, max([1, *map(len, listed.values())]))):
+            yield {name: options[min(at, len(options) - 1)] for name, options in listed.items()}
 
-    def _value(self, name: str, shown: Range, who: Who) -> str | Sequence[str]:
-        variable = variables()[name]
-        if variable.values:
-            return variable.values[0]
-        if not variable.sql:  # a hidden text, which a link fills with the instant clicked
-            return str(int(shown.end.timestamp()) * 1000) if who == "one" else ""
-        options = self._options(name, variable.sql, shown)
-        if not variable.multi:
-            return next(iter(options), "")
-        return options[:1] if who == "one" else All(options)
-
-    def _options(self, name: str, sql: str, shown: Range) -> list[str]:
-        if (name, shown) not in self._listed:
-            try:
-                rows = self._fetch(expand(sql, shown, self._values(sql, shown, "all"))).rows
-            except (ClickHouseError, KeyError):  # the finding of the variable itself reports it, once
-                rows = []
-            self._listed[name, shown] = [str(row[0]) for row in rows]
-        return self._listed[name, shown]
-
-    def _timed(self, sql: str) -> set[str]:
-        """Return the tables and views with a time that a statement reads; for a view without, those that it reads."""
-        found: set[str] = set()
-        for name in tables_of(sql):
-            found |= {name} if name in self._times else self._timed(self._views.get(name, ""))
-        return found
-
-    def _span(self, table: str) -> tuple[datetime, datetime] | None:
-        """Return the first and last time of a table's rows; None where it has no rows, or no time."""
-        if table not in self._spans and (column := self._times.get(table)):
-            ends = f"toUnixTimestamp(min({column})), toUnixTimestamp(max({column}))"
-            [[rows, first, last]] = self._fetch(f"SELECT count(), {ends} FROM counterflow.{table}").rows
-            moments = datetime.fromtimestamp(first, UTC), datetime.fromtimestamp(last + 1, UTC)
-            self._spans[table] = moments if rows else None
-        return self._spans.get(table)
-
-    def _fetch(self, sql: str) -> Result:
-        return fetch(self._client, sql)
+    def _scope(self, shown: Range) -> Scope:
+        return self._scopes.setdefault(shown, Scope(self._client, shown, (), {}))
 
 
 def _range(query: _CheckedQuery, end: datetime, length: timedelta) -> Range:
