@@ -103,7 +103,20 @@ class Recomputed(NamedTuple):
 def documents() -> tuple[Document, ...]:
     """Return the facts of all documents, in order of their file names."""
     texts = (path.read_text(encoding="utf-8") for path in sorted(PUBLISHED.glob("*.yaml")))
-    return tuple(Document.model_validate(load_yaml(text)) for text in texts)
+    return tuple(_document(load_yaml(text)) for text in texts)
+
+
+def _document(content: dict[str, Any]) -> Document:
+    """Return the facts of a file; `changes` are checks of what two rows of a table have in the same column."""
+    checks = list(content["checks"])
+    for changes in content.get("changes", ()):
+        for figure in changes["figures"]:
+            [formula] = figure.keys() & {"change_pct", "reduction_pct"}
+            column = figure.pop(formula)
+            rows = {end: f"{changes[end]}/{column}" for end in ("before", "after")}
+            what = f"{figure['what']}, {changes['of']}"
+            checks.append({**figure, "what": what, "computed": {formula: rows}})
+    return Document.model_validate({"document": content["document"], "checks": checks})
 
 
 def outcomes(facts: Iterable[Document]) -> Iterator[Recomputed]:
@@ -221,5 +234,7 @@ def _rows(name: str) -> list[Row]:
 
 
 def _row_name(row: Cells) -> str:
-    """Return the unique name of a row: its run or scenario, or capacity and threads in table 7-4."""
-    return row.get("run") or row.get("scenario") or f"{row['capacity_pct']}-{row['threads']}"
+    """Return the unique name of a row: its run and node, its scenario, or capacity and threads in table 7-4."""
+    if "run" in row:
+        return "-".join(row[name] for name in ("run", "node") if name in row)
+    return row.get("scenario") or f"{row['capacity_pct']}-{row['threads']}"
