@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from counterflow.collectors.sources.sql.drivers import REFUSED_STATE, Target
 
 PASSWORD = "correct horse 'battery'"
 LIBRARIES = ("QSYS2", "SYSIBM", "QUSRSYS", "QPFRDATA")
 
-opened: list[sqlite3.Connection] = []
-"""Every connection made, so that a test can break the newest."""
 executed: list[str] = []
 """Every statement, as the product wrote it."""
 
@@ -39,14 +37,13 @@ def connect(target: Target, password: str) -> Connection:
         raise Refused(f"user {target.user} with password {password} is not authorized")
     if (folder / "down").exists():
         raise ConnectionRefusedError(f"{target.host} with {password}: connection refused")
-    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False, timeout=20)
+    connection = Connection(":memory:", isolation_level=None, check_same_thread=False, timeout=20)
     for library in LIBRARIES:
-        connection.execute(f"ATTACH ? AS {library}", [str(folder / f"{library}.db")])
+        sqlite3.Cursor(connection).execute(f"ATTACH ? AS {library}", [str(folder / f"{library}.db")])
     # Days and seconds as those functions of Db2 return them, of a timestamp as text.
     connection.create_function("DAYS", 1, lambda at: at and datetime.fromisoformat(at).toordinal())
     connection.create_function("MIDNIGHT_SECONDS", 1, _midnight_seconds)
-    opened.append(connection)
-    return Connection(connection)
+    return connection
 
 
 def cancel(connection: Connection, cursor: Cursor) -> None:
@@ -70,46 +67,27 @@ def _midnight_seconds(at: str | None) -> int | None:
     return moment.hour * 3600 + moment.minute * 60 + moment.second
 
 
-class Connection:
-    """A connection of SQLite that understands aliases and table functions."""
+class Connection(sqlite3.Connection):
+    """A connection of SQLite whose cursors understand aliases and table functions."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-
-    def cursor(self) -> Cursor:
-        return Cursor(self._connection.cursor())
-
-    def interrupt(self) -> None:
-        self._connection.interrupt()
-
-    def close(self) -> None:
-        self._connection.close()
+    def cursor(self, *_: object) -> Cursor:  # type: ignore[override]
+        return Cursor(self)
 
 
-class Cursor:
-    """A cursor of SQLite."""
+class Cursor(sqlite3.Cursor):
+    """A cursor of SQLite for statements of Db2 for i."""
 
-    def __init__(self, cursor: sqlite3.Cursor) -> None:
-        self._cursor = cursor
-
-    @property
-    def description(self) -> Sequence[Sequence[Any]] | None:
-        return self._cursor.description
-
-    def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> Any:
+    def execute(self, sql: str, parameters: Any = (), /) -> Self:
         executed.append(sql)
         if alias := _ALIAS.fullmatch(sql):
             name, library, file, member = alias.groups()
-            self._cursor.execute(f"DROP VIEW IF EXISTS temp.{name}")
+            super().execute(f"DROP VIEW IF EXISTS temp.{name}")
             sql = f'CREATE TEMP VIEW {name} AS SELECT * FROM {library}."{file}({member})"'
         sql = _FUNCTION.sub(r'\1."\2()"', sql).replace("QTEMP.", "temp.")
-        self._cursor.execute(sql, parameters)
+        return super().execute(sql, parameters)
 
-    def fetchmany(self, size: int, /) -> Iterable[Sequence[Any]]:
-        return self._cursor.fetchmany(min(size, 3))  # small, so that a result comes in several parts
-
-    def close(self) -> None:
-        self._cursor.close()
+    def fetchmany(self, size: int | None = 1) -> list[Any]:
+        return super().fetchmany(min(size or 1, 3))  # small, so that a result comes in several parts
 
 
 class System:
@@ -155,22 +133,11 @@ class System:
         columns = list(rows[0])
         self.table("QPFRDATA", f"{file}({member})", None, *columns)
         self.add("QPFRDATA", f"{file}({member})", *rows)
-        self.add(
-            "QSYS2", "SYSPARTITIONSTAT", {"TABLE_SCHEMA": "QPFRDATA", "TABLE_NAME": file, "TABLE_PARTITION": member}
-        )
+        of, text = {"TABLE_SCHEMA": "QPFRDATA", "TABLE_NAME": file}, texts or {}
+        self.add("QSYS2", "SYSPARTITIONSTAT", {**of, "TABLE_PARTITION": member})
         self.run("QSYS2", "DELETE FROM SYSCOLUMNS WHERE TABLE_NAME = ?", file)
-        text = texts or {}
-        described = [
-            {
-                "TABLE_SCHEMA": "QPFRDATA",
-                "TABLE_NAME": file,
-                "COLUMN_NAME": c,
-                "DATA_TYPE": "",
-                "COLUMN_TEXT": text.get(c, ""),
-            }
-            for c in columns
-        ]
-        self.add("QSYS2", "SYSCOLUMNS", *described)
+        described = ({"COLUMN_NAME": c, "DATA_TYPE": "", "COLUMN_TEXT": text.get(c, "")} for c in columns)
+        self.add("QSYS2", "SYSCOLUMNS", *(of | column for column in described))
 
     def active(self, member: str) -> None:
         """Set which collection is being written."""
@@ -179,13 +146,8 @@ class System:
 
     def nrg(self, out_bytes: int) -> None:
         """Set the counters of one network redundancy group."""
-        row = {
-            "NRG_NAME": "MIRROR_DATABASE",
-            "NRG_STATE": "ACTIVE",
-            "LINK_COUNT": 2,
-            "ACTIVE_LINK_COUNT": 2,
-            "CONNECTIONS": 8,
-        }
+        row = {"NRG_NAME": "MIRROR_DATABASE", "NRG_STATE": "ACTIVE", "LINK_COUNT": 2, "ACTIVE_LINK_COUNT": 2}
+        row |= {"CONNECTIONS": 8}
         sent = {"OUTBOUND_RDMA_BYTES": out_bytes, "INBOUND_RDMA_BYTES": 2 * out_bytes}
         self.table("QSYS2", "NRG_INFO", {**row, **sent})
 

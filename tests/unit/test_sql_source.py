@@ -41,7 +41,6 @@ CONFIG = configured("db2_mirror")
 
 @pytest.fixture
 def system(tmp_path: Path) -> System:
-    ibmi_database.opened.clear()
     ibmi_database.executed.clear()
     return System(tmp_path / "prod01")
 
