@@ -262,7 +262,7 @@ CHECKPOINTS = "counterflow.checkpoints"
 def topics(partitions: int = 4) -> list[Topic]:
     """Return a topic for each published dataset, and one for the checkpoints of agents (compacted)."""
     large = {"max.message.bytes": "4194304"}
-    # A configuration of a year ago may still be valid.
+    # A configuration of a year ago may still be valid. Its key is the system: compaction would leave one item of each.
     config = {**large, "retention.ms": "-1"}
     of_datasets = [
         Topic(d.topic, 1 if d.ordered else partitions, config if d.dataset == "config" else large)
