@@ -32,8 +32,7 @@ def test_a_clock_that_jumps(line: Line, report: Callable[..., None]) -> None:
         jumping.start += timedelta(hours=hours)
         jumping.append(30)
         time.sleep(1)
-    seconds = line.back()
-    report(5, seconds, line.oracle())
+    report(5, line.back(), line.oracle())
 
 
 def test_poison_at_the_source_of_the_jobs(line: Line, report: Callable[..., None]) -> None:
