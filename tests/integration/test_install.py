@@ -15,16 +15,15 @@ from tests.support.recordings import RECORDINGS
 REPOSITORY = Path(__file__).parents[2]
 
 
+def uv(*arguments: str | Path) -> None:
+    clean = {name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "UV_PROJECT_ENVIRONMENT")}
+    subprocess.run([os.environ.get("UV", "uv"), "--quiet", *arguments], cwd=REPOSITORY, env=clean, check=True)
+
+
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel in an environment of its own; returns that environment."""
     folder = tmp_path_factory.mktemp("bare")
-    clean = {name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "UV_PROJECT_ENVIRONMENT")}
-
-    def uv(*arguments: str | Path) -> None:
-        command = [os.environ.get("UV", "uv"), "--quiet", *map(str, arguments)]
-        subprocess.run(command, cwd=REPOSITORY, env=clean, check=True)
-
     uv("build", "--out-dir", folder / "dist")  # the source distribution, then the wheel from it
     uv("venv", "--python", sys.executable, folder / "venv")
     wheel = next((folder / "dist").glob("*.whl"))
@@ -87,11 +86,9 @@ def test_a_command_names_the_extra_that_it_lacks(bare: Path, tmp_path: Path, com
 
 def test_look_needs_its_extra_alone(bare: Path, tmp_path: Path) -> None:
     """No Java, npm, stack or checkout: the wheel and `look` answer on any Linux, and write their report."""
-    clean = {name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "UV_PROJECT_ENVIRONMENT")}
-    uv, wheel = os.environ.get("UV", "uv"), next((bare.parent / "dist").glob("*.whl"))
-    subprocess.run([uv, "--quiet", "venv", "--python", sys.executable, tmp_path / "venv"], env=clean, check=True)
-    install = [uv, "--quiet", "pip", "install", "--python", tmp_path / "venv/bin/python", f"{wheel}[look]"]
-    subprocess.run(install, env=clean, check=True)
+    wheel = next((bare.parent / "dist").glob("*.whl"))
+    uv("venv", "--python", sys.executable, tmp_path / "venv")
+    uv("pip", "install", "--python", tmp_path / "venv/bin/python", f"{wheel}[look]")
     done = run(tmp_path / "venv", tmp_path, "look", RECORDING, "--out", "report")
     assert done.returncode == 0, done.stderr
     assert "processors" in done.stdout
