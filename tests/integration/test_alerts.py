@@ -14,9 +14,7 @@ from typing import Any
 from urllib.parse import quote_plus
 
 import pytest
-import yaml
 
-from counterflow.base.clickhouse import ClickHouseError
 from counterflow.dashboards import alerting
 from counterflow.schemas.migrations import migrate
 from counterflow.stack.settings import HOST, StackSettings
@@ -137,26 +135,3 @@ def test_an_exporter_without_flink_misses_none(
     assert "counterflow_exporter_clickhouse_up 1.0" in page
     assert "counterflow_flink_up" not in page
     assert "counterflow_job_running" not in page
-
-
-def statements() -> list[tuple[str, str]]:
-    """Return every statement of the runbooks, and every one of Grafana's rules with its macro expanded."""
-    pages = sorted(REPOSITORY.glob("dashboards/alerts/*/README.md"))
-    found = [
-        (path.stem, sql) for path in pages for sql in re.findall(r"^```sql\n(.*?)^```", path.read_text(), re.S | re.M)
-    ]
-    groups = yaml.safe_load(alerting.files()[alerting.GRAFANA])["groups"]
-    of_grafana = [(rule["uid"], rule["data"][0]["model"]["rawSql"]) for group in groups for rule in group["rules"]]
-    assert found
-    return found + [(uid, sql.replace("$__timeFilter(ts)", "ts > now() - INTERVAL 1 HOUR")) for uid, sql in of_grafana]
-
-
-def test_the_statements_of_runbooks_and_of_grafana_run(tables: StackSettings) -> None:
-    refused = {}
-    with tables.clickhouse("reader") as reader:
-        for name, sql in statements():
-            try:
-                reader.rows(sql)
-            except ClickHouseError as error:
-                refused[name] = str(error)
-    assert not refused
