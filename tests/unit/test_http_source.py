@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -13,11 +15,12 @@ from counterflow.collectors.agent.config import SpoolFolder
 from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.sources.http.reports import Dds as Session
 from counterflow.collectors.sources.http.reports import Report
-from counterflow.collectors.sources.http.session import Target
+from counterflow.collectors.sources.http.session import LONGEST_ANSWER, Target
 from counterflow.collectors.sources.polling.session import ErrorKind, SessionError
 from tests.support.dds import PASSWORD, USER, Authority, Dds
 from tests.support.memory_broker import Broker, running_agent
 from tests.support.waiting import until
+from tests.support.web import Request, serving
 
 OpenSession = Callable[..., Session]
 
@@ -153,6 +156,25 @@ def test_without_a_user_nobody_logs_on(tmp_path: Path) -> None:
         client.close()
     finally:
         running.stop()
+
+
+def test_a_packed_answer_is_unpacked_up_to_the_limit_of_an_answer() -> None:
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    bomb = b"".join(packer.compress(bytes(2**20)) for _ in range(512)) + packer.flush()
+    assert len(bomb) < 2**20
+
+    def answer(request: Request) -> None:
+        request.reply(200, bomb, Content_Type="application/json", Content_Encoding="gzip")
+
+    with serving(answer) as url:
+        tracemalloc.start()
+        try:
+            with pytest.raises(SessionError, match=f"longer than {LONGEST_ANSWER} bytes"):
+                Session(Target(url=url), None).open()
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+    assert peak < 3 * LONGEST_ANSWER
 
 
 # The source
