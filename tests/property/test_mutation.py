@@ -146,10 +146,6 @@ def test_each_figure_with_a_bound_is_refused_beyond_it(name: str) -> None:
 def test_a_mutated_figure_is_never_silent(name: str, data: st.DataObject) -> None:
     case = data.draw(st.sampled_from(WITH_FIGURES[name]))
     changed, put = mutated(case, data.draw(st.integers(0, 10_000)), data.draw(st.integers(0, 100)))
-    check(case, changed, put)
-
-
-def check(case: Case, changed: Case, put: bytes) -> None:
     before, after = case.found(), changed.found()
     assert [(row["dataset"], bad) for row in records(after) if (bad := impossible(row))] == [], put
     # openmetrics: a gauge below 0, such as an unknown speed, fills no column, and is kept as it is

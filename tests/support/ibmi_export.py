@@ -14,16 +14,8 @@ from counterflow.collectors.formats.ibmi_tables.description import Described, ta
 
 _DECIMALS = re.compile(r"\(\d+,(\d+)\)")
 _LENGTH = re.compile(r"^[CG]\((\d+)\)")
-_TIMES = {
-    "INTNUM": Described(type="PD(5,0)"),
-    "DTETIM": Described(type="C(12)"),
-    "INTSEC": Described(type="PD(7,0)"),
-    "DTECEN": Described(type="C(1)"),
-    "DTCEN": Described(type="C(1)"),
-    "DATETIME": Described(type="TIMESTAMP"),
-    "UTCTIME": Described(type="TIMESTAMP"),
-    "SAMPLE_TIME": Described(type="TIMESTAMP"),
-}
+_TIMES = dict.fromkeys(("DTETIM", "DTECEN", "DTCEN", "DATETIME", "UTCTIME", "SAMPLE_TIME"), Described(type="TIMESTAMP"))
+"""Columns that place a row in time, as text; the others are numbers."""
 
 
 def columns(table: str) -> tuple[str, ...]:

@@ -48,10 +48,10 @@ def place(interval: int) -> tuple[Any, ...]:
 
 def test_rows_of_sql_are_read_like_rows_of_a_file() -> None:
     names = ("INTNUM", "UTCTIME", "INTSEC", "JBNAME", "JBUSER", "JBNBR", "JBTDE", "JBSTSF", "JBCPU", "JBPOOL")
-    written = tuple("1,2026-07-16-00.15.00.000000,900,A   ,ANNA,000001,00000000000000A1,0,12.500,".split(","))
+    line = "1,2026-07-16-00.15.00.000000,900,A   ,ANNA,000001,00000000000000A1,0,12.500,"
     moment = datetime(2026, 7, 16, 0, 15, tzinfo=UTC)
     typed = (1, moment, Decimal(900), "A", "ANNA", "000001", bytes([0] * 7 + [0xA1]), 0, Decimal("12.500"), None)
-    assert read("QAPMJOBMI", names, written) == read("QAPMJOBMI", names, typed)
+    assert read("QAPMJOBMI", names, tuple(line.split(","))) == read("QAPMJOBMI", names, typed)
 
 
 def test_rows_without_a_time_have_that_of_the_sample() -> None:

@@ -12,10 +12,8 @@ from click.testing import CliRunner
 from counterflow.analysis.studies.golden import Document, PublishedFigure, documents, evaluated, outcomes, totals
 from counterflow.cli import cli
 
-RECOMPUTED = {"checks": 172, "reproduced": 159, "source_errors": 12, "counter_checks": 1}
-TOTALS = {**RECOMPUTED, "predictions": 92, "within": 74, "failed": []}
-
-
+TOTALS = {"checks": 172, "reproduced": 159, "source_errors": 12, "counter_checks": 1}
+TOTALS |= {"predictions": 92, "within": 74, "failed": []}
 EVERY = [check for document in documents() for check in document.checks]
 PRINTED = [check for check in EVERY if check.published is not None]
 
@@ -26,7 +24,6 @@ def test_every_published_figure_is_accounted_for() -> None:
     checks = [line for line in lines if "expect" in line]
     assert len(lines) - len(checks) == counted["predictions"]
     assert (answer.exit_code, counted) == (0, TOTALS)
-    assert answer.stdout.splitlines()[-1] == orjson.dumps(TOTALS).decode()
     assert Counter(check["expect"] for check in checks) == {
         "reproduced": 153,
         "cut": 6,

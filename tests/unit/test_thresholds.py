@@ -9,9 +9,6 @@ from counterflow.dashboards.alerting import alerts
 from counterflow.dashboards.definition import charts
 from counterflow.pipelines.rules import log_ceiling, roce_cap
 from counterflow.schemas.thresholds import threshold, thresholds, with_thresholds
-from tests.support.pages import REPOSITORY
-
-ALERTS = REPOSITORY / "dashboards" / "alerts"
 
 
 def test_a_board_an_alert_and_a_published_rule_have_the_number_of_their_figure() -> None:
