@@ -105,7 +105,5 @@ def _devices(run: LinuxRun, over: float) -> list[Disk]:
 def _site(placed: Sequence[Placed[LinuxRun]]) -> Iterator[site.Entry]:
     begin = placed[0].begin
     for one in placed:
-        run = one.run
-        yield "prices", {"from": begin, "name": run.name, "amount": run.price, "currency": "XXX"}
-        what: site.Fields = {"workload": "ycsb", "units": "operations", "engines": {"core": PROCESSORS}}
-        yield "runs", {"name": run.name, "systems": [run.system], "begin": one.begin, "end": one.end, **what}
+        yield "prices", {"from": begin, "name": one.run.name, "amount": one.run.price, "currency": "XXX"}
+        yield site.run(one, "ycsb", "operations", {"core": PROCESSORS})

@@ -44,7 +44,8 @@ class QrepCase(Case[QrepRun]):
                 yield File(target, f"applymon_{run.name}.csv", applied)
         for system in dict.fromkeys(system for system, _ in executions):
             yield File(system, "workload.csv", workload.lines(e for of, e in executions if of == system))
-        yield File(None, "site.yaml", site.lines(_site(placed)))
+        runs = (site.run(one, WORKLOAD, UNITS, {"core": CORES}) for one in placed)
+        yield File(None, "site.yaml", site.lines(runs))
 
 
 def _execution(one: Placed[QrepRun], done: Sequence[int]) -> workload.Execution:
@@ -94,12 +95,3 @@ def _processes(node: Node, weights: Sequence[float]) -> list[list[Process]]:
 
 def _mean(figures: Sequence[float]) -> float:
     return sum(figures) / len(figures)
-
-
-def _site(placed: Sequence[Placed[QrepRun]]) -> Iterator[site.Entry]:
-    for one in placed:
-        what: site.Fields = {"workload": WORKLOAD, "units": UNITS, "engines": {"core": CORES}}
-        yield (
-            "runs",
-            {"name": one.run.name, "systems": list(one.run.systems), "begin": one.begin, "end": one.end, **what},
-        )

@@ -46,20 +46,13 @@ def _site(placed: Sequence[Placed[LogRun]]) -> Iterator[site.Entry]:
     known: set[tuple[str, ...]] = set()
     for one in placed:
         run, of = one.run, (one.run.cec, one.run.storage)
+        place: site.Fields = {"cec": run.cec, "storage": run.storage}
         if used.get(run.system) != of:
-            place: site.Fields = {
-                "system": run.system,
-                "subsystems": [run.subsystem],
-                "cec": run.cec,
-                "storage": run.storage,
-            }
-            yield "systems", {"from": one.begin, **place}
+            yield "systems", {"from": one.begin, "system": run.system, "subsystems": [run.subsystem], **place}
             used[run.system] = of
         if (run.subsystem, run.path, *of) not in known:
-            log: site.Fields = {"subsystem": run.subsystem, "path": run.path, "cec": run.cec, "storage": run.storage}
+            log: site.Fields = {"subsystem": run.subsystem, "path": run.path, **place}
             yield "log_ceilings", {"from": begin, **log, "ceiling_mb_s": run.ceiling_mb_s}
             known.add((run.subsystem, run.path, *of))
-        engines = {"gcp": run.gcps, "ziip": run.ziips}
-        what: site.Fields = {"workload": WORKLOAD, "units": UNITS, "engines": engines}
-        yield "runs", {"name": run.name, "systems": [run.system], "begin": one.begin, "end": one.end, **what}
+        yield site.run(one, WORKLOAD, UNITS, {"gcp": run.gcps, "ziip": run.ziips})
     yield "batches", {"from": begin, "workload": WORKLOAD, "systems": list(used), "units_total": BATCH_ACCOUNTS}

@@ -25,6 +25,7 @@ PREDICTED = {
     *("jobs_needed", "both_active_jobs", "both_active_throughput_per_s", "both_active_response_ms"),
     *("both_active_busy_pct", "source_cores", "target_cores", "both_active_cores"),
 }
+MIX = {"interval_s": 100, "reads": 130e3, "read_for_update": 20e3, "inserts": 10e3, "other": 50e3, "commits": 10e3}
 WORK = ("--units-per-s", "100", "--response-ms", "50", "--busy-pct", "40", "--cores", "4", "--jobs", "20")
 
 
@@ -74,8 +75,7 @@ def test_exposure_of_the_client_cases(
 
 def test_a_prediction_by_hand(tmp_path: Path) -> None:
     """The formulas of docs/whatif.md, in plain arithmetic."""
-    row = {"interval_s": 100, "reads": 130e3, "read_for_update": 20e3, "inserts": 10e3, "other": 50e3}
-    row |= {"commits": 10e3, "rollbacks": 0}
+    row = {**MIX, "rollbacks": 0}
     given = ("--km", "10", *WORK, "--like", "native", "--cpw", "28400", "56800")
     [partition] = whatif(tmp_path, [row], "--km", "10")
     [pair] = whatif(tmp_path, [row], *given, question="nodes")
@@ -118,9 +118,8 @@ def test_no_prediction_without_its_inputs(
 
 def test_the_jobs_that_hold_the_throughput_by_hand(tmp_path: Path) -> None:
     """The worked example without another machine: Little's law, and nothing of the nodes' own solution."""
-    row = {"interval_s": 100, "reads": 130e3, "read_for_update": 20e3, "inserts": 10e3, "other": 50e3}
     given = ("--km", "10", *WORK, "--like", "sql")
-    [pair] = whatif(tmp_path, [{**row, "commits": 10e3, "rollbacks": 0}], *given, question="nodes")
+    [pair] = whatif(tmp_path, [{**MIX, "rollbacks": 0}], *given, question="nodes")
     found = {name: figure["value"] for name, figure in pair["figures"].items()}
     queue, wait = 1 / (1 - 0.4**4), found["response_ms"] / 1000
     busy = found["source_cores"] / 4 * 0.4  # the same processors do 100 units/s at this utilisation
