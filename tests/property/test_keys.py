@@ -35,10 +35,6 @@ def rows(case: Case, content: bytes) -> Counter[tuple[Any, ...]]:
     )
 
 
-def twice(keys: Counter[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    return [key for key, count in keys.items() if count > 1]
-
-
 @pytest.mark.parametrize("name", sorted(formats().keys() - BLOCKS_REPEAT))
 @given(data=st.data())
 def test_stamps_that_repeat_or_go_back_give_no_two_rows_one_key(name: str, data: st.DataObject) -> None:
@@ -50,7 +46,7 @@ def test_stamps_that_repeat_or_go_back_give_no_two_rows_one_key(name: str, data:
         alike = [place for place in places if place[1] - place[0] == end - begin]
         first, last = data.draw(st.sampled_from(alike))
         content = content[:begin] + content[first:last] + content[end:]
-    assert twice(rows(case, content)) == []
+    assert [key for key, count in rows(case, content).items() if count > 1] == []
 
 
 def fields(name: str, text: str, dataset: str, file: str = "input") -> list[dict[str, Any]]:

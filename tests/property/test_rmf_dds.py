@@ -23,10 +23,6 @@ def parse(content: bytes, *, complete: bool = True, position: Position | None = 
     return list(rmf_dds.parse(Trickle(content, size), context, position))
 
 
-def records(items: list[Item], dataset: str) -> list[dict[str, Any]]:
-    return [item.fields for item in items if isinstance(item, Record) and item.dataset == dataset]
-
-
 def sysinfo(end: datetime, gcp_pct: float) -> dict[str, Any]:
     start = end - timedelta(seconds=60)
     return {
@@ -83,7 +79,8 @@ def test_however_responses_are_joined_their_figures_are_the_same(
     ends = [begin + timedelta(minutes=n) for n in range(len(shares))]
     text = joined.join(json.dumps(sysinfo(*one), indent=indent) for one in zip(ends, shares, strict=True))
     items = parse(text.encode())
-    rows = [(row["ts"], row["interval_s"], row["busy_pct"]) for row in records(items, "system_cpu")]
+    found = [item.fields for item in items if isinstance(item, Record) and item.dataset == "system_cpu"]
+    rows = [(row["ts"], row["interval_s"], row["busy_pct"]) for row in found]
     assert rows == [(f"{end:%Y-%m-%dT%H:%M:%S}Z", 60, share) for end, share in zip(ends, shares, strict=True)]
     assert [item for item in items if isinstance(item, Reject)] == []
 

@@ -226,8 +226,9 @@ def test_an_unread_file_is_known_under_another_name_by_its_first_bytes(
     assert reasons(broker) == {str(folder / "deleted.nmon"): "gone before it was read to its end"}
 
 
-def half_read_and_renamed(folder: Path) -> tuple[Agent, Path]:
-    """Return an agent that has read half of a file, and the file, which has another name and its other half since."""
+def test_a_renamed_file_is_read_on_and_costs_no_look_at_its_bytes_afterwards(
+    broker: Broker, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = folder / "a.nmon"
     cut = NMON.index(b"ZZZZ,T0010")
     path.write_bytes(NMON[:cut])
@@ -236,13 +237,6 @@ def half_read_and_renamed(folder: Path) -> tuple[Agent, Path]:
     moved = path.rename(folder / "a.nmon.1")
     with moved.open("ab") as out:
         out.write(NMON[cut:])
-    return agent, moved
-
-
-def test_a_renamed_file_is_read_on_and_costs_no_look_at_its_bytes_afterwards(
-    broker: Broker, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    agent, moved = half_read_and_renamed(folder)
     agent.round()
     agent = Agent(folder / "*.nmon")
     agent.round()
@@ -257,7 +251,13 @@ def test_a_device_with_another_number_after_a_restart_loses_and_repeats_nothing(
     path.write_bytes(NMON[:cut])
     done.write_bytes(NMON.replace(b"AAA,host,vm", b"AAA,host,vn"))
     Agent(folder / "*.nmon").round()
-    renumber(broker, read_at=time.time() - 8 * 86_400)  # longer ago than a file that is gone is remembered
+    known = broker.committed("agent")
+    broker.messages = [found for found in broker.messages if found[0] != CHECKPOINTS]
+    publisher = Publisher(KAFKA, "agent", Event())
+    publisher.start()
+    read_at = time.time() - 8 * 86_400  # longer ago than a file that is gone is remembered
+    files = [dataclasses.replace(one, device=one.device + 1, read_at=read_at) for one in known.files.values()]
+    publisher.commit(files, (), known.seq)
     with path.open("ab") as out:
         out.write(NMON[cut:])
     agent = Agent(folder / "*.nmon")
@@ -267,16 +267,6 @@ def test_a_device_with_another_number_after_a_restart_loses_and_repeats_nothing(
     done.unlink()
     assert agent.round() == []
     assert not [detail for detail in reasons(broker).values() if "gone" in detail]
-
-
-def renumber(broker: Broker, **changes: Any) -> None:
-    """Give the device of all committed files another number."""
-    known = broker.committed("agent")
-    broker.messages = [found for found in broker.messages if found[0] != CHECKPOINTS]
-    publisher = Publisher(KAFKA, "agent", Event())
-    publisher.start()
-    files = [dataclasses.replace(found, device=found.device + 1, **changes) for found in known.files.values()]
-    publisher.commit(files, (), known.seq)
 
 
 def test_unpacking_lasts_longer_than_a_transaction_may_stay_open(

@@ -219,17 +219,14 @@ def test_every_answer_has_one_shape_and_fits_80_columns(folder: Path) -> None:
     order = [line.split()[0] for line in shown.stdout.splitlines() if line[:1].strip() and line[8:9] == " "]
     assert order == sorted(order, key=["pass", "unknown", "warn", "fail"].index)
     shown = counterflow("doctor", "vm", *facts, "--json", folder=folder)
-    ranked = counterflow("doctor", "vm", "--on", "kept", *times(), "--json", folder=folder)
+    times = ("--at", "2026-11-21T01:41:30", "--to", "2026-11-21T01:41:40")
+    ranked = counterflow("doctor", "vm", "--on", "kept", *times, "--json", folder=folder)
     assert ranked.returncode == 0, ranked.stderr
     answers = [json.loads(line) for line in (shown.stdout + ranked.stdout).splitlines()]
     assert {tuple(answer) for answer in answers} == {Answer._fields}
     assert {answer["kind"] for answer in answers} == {"verdict", "kpi", "alert", "board", "rule", "change"}
     warned = {answer["subject"]: answer for answer in answers if answer["kind"] == "rule"}["pool_adjustment"]
     assert (warned["status"], warned["figure"], warned["needs"]) == ("warn", "no, expected yes (QPFRADJ is 1)", {})
-
-
-def times() -> tuple[str, ...]:
-    return "--at", "2026-11-21T01:41:30", "--to", "2026-11-21T01:41:40"
 
 
 def test_options_of_another_question_are_refused(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from counterflow.analysis.studies import written
-from counterflow.analysis.studies.compare import Comparison, compare
+from counterflow.analysis.studies.compare import compare
 from counterflow.analysis.studies.figures import Figure, Key, Measured, measured
 from counterflow.analysis.studies.runs import Run, RunError, found
 from tests.support.hostile import NAMES
@@ -58,20 +58,6 @@ def work(units_per_s: float, minutes: Iterable[int] = range(1, 11), **columns: A
 
 def steady(of: str, minutes: Iterable[int] = range(1, 11), **columns: Any) -> list[dict[str, Any]]:
     return [row(of, 60 * n, **columns) for n in minutes]
-
-
-def zos(gcp_pct: float, ziip_pct: float, accounts_m_h: float, mb_s: float) -> Rows:
-    kinds = (("gcp", gcp_pct, 6.0), ("ziip", ziip_pct, 10.0))
-    return {
-        "processors": [
-            one
-            for kind, pct, engines in kinds
-            for one in steady("processors", engine_type=kind, busy_pct=pct, logical_engines=engines)
-        ],
-        "work": work(accounts_m_h * 1e6 / 3600),
-        "log": steady("log", rate_mb_s=mb_s, rate_basis="written"),
-        "accounts": steady("accounts", workload="w", basis="lpar", batch_units=100e6),
-    }
 
 
 @pytest.mark.parametrize(
@@ -410,14 +396,6 @@ def test_an_impossible_run_is_refused_with_the_way_out(
 EVIL = "=1+1|<b>\x1b[31m`_*\n"
 
 
-def evil(name: str = EVIL) -> Comparison:
-    rows = {
-        "components": steady("components", command=name, cpu_ms=6.0, cpu_base="logical"),
-        "recorded": steady("recorded"),
-    }
-    return compare([run_of(rows, "=base"), run_of(rows, name)])
-
-
 @pytest.mark.parametrize(
     ("figure", "text"),
     [
@@ -433,13 +411,20 @@ def test_a_spread_has_two_digits_that_anybody_reads(figure: Figure, text: str) -
 
 @pytest.mark.parametrize("name", [EVIL, *NAMES])
 def test_a_spreadsheet_takes_no_name_for_a_formula(name: str) -> None:
-    for cell in (cell for line in csv.reader(io.StringIO(written.as_csv(evil(name)), newline="")) for cell in line):
+    rows = {"components": steady("components", command=name, cpu_ms=6.0, cpu_base="logical")}
+    rows["recorded"] = steady("recorded")
+    text = written.as_csv(compare([run_of(rows, "=base"), run_of(rows, name)]))
+    for cell in (cell for line in csv.reader(io.StringIO(text, newline="")) for cell in line):
         assert not cell.startswith(("=", "+", "@"))
         assert not cell.startswith("-") or float(cell) < 0, "a number is none"
 
 
 def test_the_numbers_of_a_csv_are_unrounded() -> None:
-    runs = [run_of(zos(27.2, 23.3, 17.29, 214), "a"), run_of(zos(20.0, 23.3, 17.29, 214), "b")]
+    done = {"work": work(17.29e6 / 3600)}
+    runs = [
+        run_of({"processors": steady("processors", engine_type="gcp", busy_pct=pct, logical_engines=6.0), **done}, name)
+        for name, pct in (("a", 27.2), ("b", 20.0))
+    ]
     rows = list(csv.DictReader(io.StringIO(written.as_csv(compare(runs)))))
     [gcp] = [r for r in rows if (r["of"], r["figure"], r["run"]) == ("gcp", "lpar_ms_per_unit", "b")]
     assert float(gcp["value"]) == pytest.approx(0.2 * 6 * 3.6e6 / 17.29e6, rel=1e-14)

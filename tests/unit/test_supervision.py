@@ -54,12 +54,6 @@ def started(settings: StackSettings, name: str) -> int:
     return state(settings, name).pid
 
 
-def kill_supervisor(settings: StackSettings) -> None:
-    supervisor = psutil.Process(state(settings, "supervisor").pid)
-    supervisor.kill()
-    until(lambda: not supervision.alive(settings), "the supervisor is gone")
-
-
 def test_a_killed_part_is_started_again(supervised: StackSettings) -> None:
     log = supervised.logs / "sleeper.log"
 
@@ -112,7 +106,8 @@ def test_what_fails_is_tried_again_and_at_once_when_it_is_started_by_hand(superv
 
 def test_what_a_killed_supervisor_left_is_found_and_ended(supervised: StackSettings) -> None:
     pids = {name: started(supervised, name) for name in ("sleeper", "stubborn")}
-    kill_supervisor(supervised)
+    os.kill(state(supervised, "supervisor").pid, signal.SIGKILL)
+    until(lambda: not supervision.alive(supervised), "the supervisor is gone")
     assert supervision.states(supervised) == {}
     until(
         lambda: set(pids.values()) <= {process.pid for process in supervision.processes(supervised)},

@@ -14,10 +14,6 @@ from counterflow.collectors.text.stamps import SnapshotInterval, interval
 ONE, TWO = (10.0, 2000.0), (30.0, 500.0)
 
 
-def leaves(totals: dict[str, tuple[float, ...]]) -> list[str]:
-    return [name for name, device in numbered(totals).devices.items() if device.leaf]
-
-
 @pytest.mark.parametrize(
     ("totals", "disks"),
     [
@@ -37,7 +33,7 @@ def leaves(totals: dict[str, tuple[float, ...]]) -> list[str]:
     ],
 )
 def test_each_transfer_counts_once(totals: dict[str, tuple[float, ...]], disks: list[str]) -> None:
-    assert leaves(totals) == disks
+    assert [name for name, device in numbered(totals).devices.items() if device.leaf] == disks
 
 
 def test_what_only_the_figures_show_is_named() -> None:
