@@ -39,15 +39,13 @@ class Save(_Facts):
     gb_per_h: NonNegative | None = _fact("Its measured rate, GB/h.")
     device: DeviceName | None = _fact(f"The device: one of {', '.join(f'`{d}`' for d in DEVICES)}.")
     device_mb_per_s: Positive | None = _fact("Rate of the device, MB/s; without it that of `device`.")
-    device_class: DeviceClass | None = Field(
-        None,
-        description="Performance of the device: headings of 9.5 to 9.7; without it that of `device`, if named there.",
+    device_class: DeviceClass | None = _fact(
+        "Performance of the device: headings of 9.5 to 9.7; without it that of `device`, if named there."
     )
     data: Data | None = _fact("Kind of the saved data, as in the tables of 9.5 to 9.7.")
-    compaction: Positive | None = Field(
-        None,
-        description="Compaction factor; without it that of `device`. 1 without compaction, about 1.5 for files of the "
-        "integrated file system (9.3).",
+    compaction: Positive | None = _fact(
+        "Compaction factor; without it that of `device`. 1 without compaction, about 1.5 for files of the integrated "
+        "file system (9.3)."
     )
 
     @model_validator(mode="before")
@@ -98,10 +96,9 @@ class System(_Facts):
     iscsi_cpw: NonNegative | None = _fact("CPW reserved for the disk operations of integrated servers.")
     iscsi_digests: bool | None = _fact("iSCSI digests are enabled.")
     iscsi_jumbo_frames: bool | None = _fact("iSCSI uses jumbo frames.")
-    planned_traffic: Traffic | None = Field(
-        None,
-        description=f"Planned traffic, transactions/s by `request_response`, `connect_request_response` or `stream`, "
-        f"a slash, and {', '.join(f'`{name}`' for name in SECURITIES)}.",
+    planned_traffic: Traffic | None = _fact(
+        f"Planned traffic, transactions/s by `request_response`, `connect_request_response` or `stream`, a slash, and "
+        f"{', '.join(f'`{name}`' for name in SECURITIES)}."
     )
     new_connections_per_s: NonNegative | None = _fact("New TCP connections at the peak, a second.")
     tcp_close_timeout_s: Positive | None = _fact("TCPCLOTIMO of CHGTCPA, s.")

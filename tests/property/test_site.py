@@ -121,13 +121,8 @@ def test_a_few_aliases_that_stand_for_millions_of_keys_are_no_load() -> None:
     assert not records(parse(bomb))
 
 
-def test_deep_nesting_is_a_mistake() -> None:
-    (reject, _) = parse(b"site: LAB\nruns: " + b"[" * 1_000)
-    assert isinstance(reject, Reject)
-    assert "nested too deeply" in reject.detail
-
-
-def test_a_file_beyond_the_limit_is_refused() -> None:
-    (reject, _) = parse(b"site: LAB\n#" + b"x" * 2**20)
-    assert isinstance(reject, Reject)
-    assert "split the file" in reject.detail
+def test_deep_nesting_and_a_file_beyond_the_limit_are_mistakes() -> None:
+    for rest, mistake in ((b"runs: " + b"[" * 1_000, "nested too deeply"), (b"#" + b"x" * 2**20, "split the file")):
+        (reject, _) = parse(b"site: LAB\n" + rest)
+        assert isinstance(reject, Reject)
+        assert mistake in reject.detail

@@ -282,22 +282,15 @@ def test_price_performance(scenario: Measured, advantage: float | None, reason: 
 
 
 def test_what_does_not_compare_is_reported() -> None:
-    log = {"rate_basis": "written"}
-    base = run_of(
-        {
-            "processors": steady("processors", busy_pct=50.0, logical_engines=4.0),
-            "work": work(10, users=100.0),
-            "log": steady("log", rate_mb_s=1.0, **log),
-        },
-        "b",
-    )
-    later = range(601, 641)
-    rows = {
-        "processors": steady("processors", later, busy_pct=50.0, logical_engines=8.0),
-        "work": work(10, later, users=200.0),
-        "log": steady("log", later, rate_mb_s=1.1, **log),
-    }
-    other = measured(Run("s", 36_000, 38_400, ("A",)), rows)
+    def rows(minutes: range, engines: float, users: float, mb_s: float) -> Rows:
+        return {
+            "processors": steady("processors", minutes, busy_pct=50.0, logical_engines=engines),
+            "work": work(10, minutes, users=users),
+            "log": steady("log", minutes, rate_mb_s=mb_s, rate_basis="written"),
+        }
+
+    base = run_of(rows(range(1, 11), 4.0, 100.0, 1.0), "b")
+    other = measured(Run("s", 36_000, 38_400, ("A",)), rows(range(601, 641), 8.0, 200.0, 1.1))
     assert compare([base, other]).warnings == (
         "b and s: lengths differ: 600 s, 2400 s; compare rates, not totals",
         "b and s: load differs: 100 users, 200 users",
