@@ -56,6 +56,7 @@ def test_every_row_lands_or_is_a_dead_letter_through_failures_with_memory_full()
             raise refusals.pop()
         return ends(*arguments, **options)
 
+    counted = measured()
     with patch.object(landing, "_HELD", 2_000), patch.object(progress, "ends", ends_of_new_topics):
         lander = Lander(Kafka(bootstrap=address), "one", Writer(server, tables), tables, Limits(7, pause_s=0.01), 1.0)  # type: ignore[arg-type]
         lander.run(threading.Event(), until_caught_up=True)
@@ -65,15 +66,21 @@ def test_every_row_lands_or_is_a_dead_letter_through_failures_with_memory_full()
     assert {row["seq"] for row in server.tables["disk"].values()} == good
     assert len(server.tables["deadletter"]) == sum(map(sum, poison)) > 0
     assert lander.problems() == []
+    landed, dead, retried = (now - before for now, before in zip(measured(), counted, strict=True))
+    assert (landed, dead) == (len(good), len(server.tables["deadletter"]))
+    assert retried > 0
+    newest = metrics.REGISTRY.get_sample_value("counterflow_lander_last_success_timestamp_seconds", {"dataset": "disk"})
+    assert newest == pytest.approx(time.time(), abs=60)
 
-    def measured(name: str, **labels: str) -> float:
-        return metrics.REGISTRY.get_sample_value(f"counterflow_lander_{name}", labels) or 0
 
-    assert measured("rows_total", dataset="disk") == len(good)
-    dead = measured("deadletters_total", dataset="disk", reason="CANNOT_PARSE_INPUT_ASSERTION_FAILED")
-    assert dead == len(server.tables["deadletter"])
-    assert measured("retries_total", dataset="disk", code="ReadTimeout") > 0
-    assert measured("last_success_timestamp_seconds", dataset="disk") == pytest.approx(time.time(), abs=60)
+def measured() -> list[float]:
+    """Return the metrics of the lander: rows, dead letters and retries of this process until now."""
+    refused = {"reason": "CANNOT_PARSE_INPUT_ASSERTION_FAILED"}
+    of = {"rows_total": {}, "deadletters_total": refused, "retries_total": {"code": "ReadTimeout"}}
+    return [
+        metrics.REGISTRY.get_sample_value(f"counterflow_lander_{name}", {"dataset": "disk", **labels}) or 0
+        for name, labels in of.items()
+    ]
 
 
 ONE, OTHER = ("counterflow.disk.v2", 0), ("counterflow.disk.v2", 1)
