@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,10 +11,13 @@ import pytest
 from counterflow.dashboards.looks import looks
 from counterflow.dashboards.report import page as made
 from tests.support.browser import Page, browser
+from tests.support.colour import contrast
 from tests.support.reports import report
 
 SOON = "new Promise((go) => setTimeout(go, 300))"
 DRAWN = "document.readyState === 'complete' && document.documentElement.dataset.drawn !== undefined"
+CUT_TABLES = """[...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth > one.clientWidth + 1)
+  .map((one) => one.outerHTML.slice(0, 99))"""
 FIGURES = 30
 PICTURES = sum(figure.spec is not None for figure in report(FIGURES).drawn)
 
@@ -130,9 +134,7 @@ def test_a_stretch_that_is_chosen_in_one_chart_is_shown_in_all(page: Page) -> No
 def test_no_table_is_cut(page: Page, width: int) -> None:
     page.size(width)
     page.evaluate("document.querySelectorAll('main details').forEach((one) => { one.open = true; }), " + SOON)
-    cut = """[...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth > one.clientWidth + 1)
-      .map((one) => one.outerHTML.slice(0, 99))"""
-    assert page.evaluate(cut) == []
+    assert page.evaluate(CUT_TABLES) == []
 
 
 def test_every_point_is_in_a_table(page: Page) -> None:
@@ -152,19 +154,11 @@ def test_text_can_be_read_in_light_and_dark(page: Page, scheme: str) -> None:
     })"""
     paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
     for colour in page.evaluate(colours):
-        assert _contrast(colour, paper) >= 4.5, (colour, paper)
+        assert contrast(_hexadecimal(colour), _hexadecimal(paper)) >= 4.5, (colour, paper)
 
 
-def _contrast(one: str, other: str) -> float:
-    """Return the contrast of two CSS colours, as WCAG 2.2 defines it."""
-
-    def luminance(colour: str) -> float:
-        parts = [int(part) / 255 for part in colour.removeprefix("rgb(").removesuffix(")").split(",")]
-        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-    bright, dark = sorted((luminance(one), luminance(other)), reverse=True)
-    return (bright + 0.05) / (dark + 0.05)
+def _hexadecimal(rgb: str) -> str:
+    return "#{:02X}{:02X}{:02X}".format(*map(int, re.findall(r"\d+", rgb)))
 
 
 def test_it_prints(page: Page) -> None:
@@ -172,7 +166,5 @@ def test_it_prints(page: Page) -> None:
     assert page.evaluate("getComputedStyle(document.querySelector('nav')).display") == "none"
     page.size(760)  # A4 between its margins
     assert page.evaluate("document.documentElement.scrollWidth") <= 760
-    cut = """[...document.querySelectorAll('.scroll')].filter((one) => one.scrollWidth > one.clientWidth + 1)
-      .map((one) => one.outerHTML.slice(0, 99))"""
-    assert page.evaluate(cut) == [], "paper cannot be scrolled"
+    assert page.evaluate(CUT_TABLES) == [], "paper cannot be scrolled"
     assert len(page.call("Page.printToPDF", printBackground=True)["data"]) > 50_000
