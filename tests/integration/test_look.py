@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
 import json
 import os
 import re
@@ -22,7 +21,6 @@ import pytest
 from counterflow.recordings import reading
 from tests.golden.cases import golden
 from tests.support.command_line import on_terminal, run, run_apart
-from tests.support.packed import zipped
 from tests.support.recordings import RECORDINGS
 from tests.support.waiting import PATIENCE_S, until
 
@@ -179,15 +177,6 @@ def test_the_report_holds_the_findings_and_boards_of_what_was_recorded_and_count
     assert {"AIX and VIOS · aixgen01", "Linux · vm"} <= {*chapters}
     absent = ("AIX and VIOS · vm", "Linux · aixgen01", "Q Replication", "Pipeline health", "Logical database I/O")
     assert not [one for one in chapters if one.startswith((*absent, "No rule judged"))]
-
-
-def test_an_archive_is_read_like_its_members_and_a_member_that_no_format_reads_is_named(tmp_path: Path) -> None:
-    archive = tmp_path / "case.zip"
-    aix = ("aix.nmon.gz", gzip.compress(AIX.read_bytes()))
-    archive.write_bytes(zipped(aix, ("linux/vm.nmon", LINUX.read_bytes()), ("notes.txt", "to do\n")))
-    done = counterflow("look", archive, "--json")
-    assert (done.returncode, done.stdout) == (1, looked(AIX, LINUX, "--json"))
-    assert f"{archive}!/notes.txt: not read, this is" in done.stderr
 
 
 def test_a_kept_folder_grows_and_is_queried_by_other_commands(tmp_path: Path) -> None:
@@ -503,21 +492,6 @@ def test_a_published_rule_that_warns_by_counters_alone_is_a_finding(tmp_path: Pa
     assert warned <= {one["name"] for one in found}
     [faulting] = [one["finding"] for one in found if one["name"] == "batch_faulting"]
     assert faulting.startswith("batch faulting of pool 2: 47.09 % of run time")
-
-
-def test_another_path_of_the_log_is_predicted_from_recordings(tmp_path: Path) -> None:
-    """The case of the zHyperLink report, its z17: the cost of an account with zHyperLink lies within its prediction."""
-    kept = tmp_path / "kept"
-    findings(simulated("zhyperlink", tmp_path) / "Z17A", "--system", "Z17A", "--keep", kept)
-    answer = counterflow("whatif", "log-path", "--on", kept, "--json")
-    windows = {window["path"]: window for window in map(json.loads, answer.stdout.splitlines())}
-    measured = {path: {f["name"]: f for f in window["figures"]} for path, window in windows.items()}
-    zhpf = {f["name"]: f for f in windows["zhpf"]["figures"] if f["change"] == "zHyperLink"}
-    assert zhpf["elapsed_h"]["measured"] == pytest.approx(1)
-    assert zhpf["ceiling_mb_s"]["measured"] == pytest.approx(214, rel=0.01)  # no site file: the highest rate
-    assert zhpf["gcp_ms"]["low"] <= measured["zhl"]["gcp_ms"]["measured"] <= zhpf["gcp_ms"]["high"]
-    assert zhpf["ceiling_mb_s"]["high"] == pytest.approx(594, rel=0.01)
-    assert "unknown, because" not in counterflow("whatif", "log-path", "--on", kept).stdout
 
 
 def test_the_report_shows_what_would_lift_the_ceiling_of_a_log(tmp_path: Path) -> None:
