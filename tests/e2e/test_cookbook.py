@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from collections.abc import Callable
 from typing import Any
@@ -42,19 +41,6 @@ def stories(published: Callable[[str], Any]) -> None:
 def test_every_question_about_the_stories_returns_rows(reader: ClickHouse) -> None:
     empty = {name for name, query in queries().items() if not run_stored(reader, query)}
     assert empty - WITHOUT_DATA == set()
-
-
-@pytest.mark.usefixtures("stories")
-def test_a_period_of_one_system_is_selected_by_its_times(counterflow: Run) -> None:
-    hour = ("--from", "2026-03-02 08:00:00", "--to", "2026-03-02 09:30:00")
-    run = counterflow("sql", "modify_ratio", "--system", "BANKA", *hour, "--json")
-    assert run.returncode == 0, run.stderr
-    rows = [json.loads(line) for line in run.stdout.splitlines()]
-    assert {row["system"] for row in rows} == {"BANKA"}
-    shares = [row["modify_pct_avg"] for row in rows]
-    assert shares == sorted(shares, reverse=True)
-    before = counterflow("sql", "modify_ratio", "--system", "BANKA", "--to", "2026-03-02 08:00:00", "--json")
-    assert (before.returncode, before.stdout) == (0, "")
 
 
 @pytest.mark.usefixtures("stories")

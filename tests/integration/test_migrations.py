@@ -230,14 +230,6 @@ def test_a_result_of_fewer_rows_than_published_is_provisional_until_it_is_whole(
     assert lander.rows(provisional) == [no_result]
 
 
-def test_a_row_without_time_is_refused_by_the_table(lander: ClickHouse) -> None:
-    row = disk(1)
-    del row["ts"]
-    with pytest.raises(ClickHouseError) as caught:
-        insert(lander, "disk", row)
-    assert caught.value.code == 469
-
-
 def test_a_view_has_the_columns_of_its_definition(client: ClickHouse) -> None:
     """Its SELECT is written by hand; a table is made from the definition."""
     of_views = "database = 'counterflow' AND table IN {views:Array(String)}"
