@@ -21,7 +21,6 @@ from counterflow.dashboards import alerting
 from counterflow.pipelines.jobs import all_jobs
 from counterflow.schemas import topics
 from helm import files
-from tests.support import prometheus
 from tests.support.chart import CHART, EXAMPLES, KUBERNETES, TRIAL, objects, run, template, validate, values_of
 from tests.support.command_line import parse
 
@@ -168,17 +167,13 @@ def test_a_flink_without_jobs_is_refused() -> None:
         template(values_of("small"), *disabled)
 
 
-def test_alerts_lead_to_the_site_and_are_rules_that_prometheus_takes(tmp_path: Path) -> None:
+def test_alerts_are_those_of_prometheus_and_lead_to_the_site() -> None:
     [found] = [one for one in objects(template(values_of("production"))) if one["kind"] == "PrometheusRule"]
     site = alerting.Site("https://grafana.example.com", "https://docs.example.com/counterflow/runbooks/{alert}/")
     stated = alerting.prometheus(site)
     for rule in (rule for group in stated["groups"] for rule in group["rules"]):
         rule["labels"] = {**rule["labels"], "namespace": "counterflow"}
     assert found["spec"] == stated
-    file = tmp_path / "rules.yml"
-    file.write_text(yaml.safe_dump(found["spec"]))
-    check = prometheus.run("promtool", "check", "rules", file)
-    assert check.returncode == 0, check.stderr
 
 
 def test_a_session_runs_every_job() -> None:

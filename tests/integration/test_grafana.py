@@ -14,7 +14,7 @@ import psutil
 import pytest
 import yaml
 
-from counterflow.base.clickhouse import ClickHouse, ClickHouseError
+from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
 from counterflow.dashboards.definition import boards
 from counterflow.dashboards.provisioning import GRAFANA, PLUGIN, QUERY_TIMEOUT_S
@@ -42,7 +42,6 @@ class Health(http.server.BaseHTTPRequestHandler):
 server = config["server"]
 http.server.HTTPServer((server["http_addr"], int(server["http_port"])), Health).serve_forever()
 """
-SETTING_BEYOND_ITS_LIMIT = 452
 
 
 @pytest.fixture
@@ -160,6 +159,3 @@ def test_the_plugins_driver_may_query_as_the_reader(clickhouse: StackSettings) -
         hello = "SELECT displayName(), version(), revision(), timezone()"
         wire = {"default_format": "Native", "max_execution_time": QUERY_TIMEOUT_S + 5}
         assert b"displayName" in reader.post(hello, settings=wire)
-        with pytest.raises(ClickHouseError) as refused:
-            reader.post("SELECT 1", settings={"max_execution_time": 3600})
-    assert refused.value.code == SETTING_BEYOND_ITS_LIMIT
