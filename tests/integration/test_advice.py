@@ -216,12 +216,6 @@ def test_a_period_has_the_intervals_that_end_after_its_beginning_and_by_its_end(
     assert "batch_faulting" not in {subject for subject, _ in rules(nothing)}
 
 
-def test_names_are_printed_as_they_are(run: Run) -> None:
-    answer = run("doctor", NAME, "--from", "2026-03-01T00:05:00", "--to", "2026-03-01T00:15:00")
-    assert NAME in answer.output
-    assert "warn     batch_faulting, pool 4:" in answer.output
-
-
 def test_where_nothing_was_recorded_no_rule_judges_and_no_mirror_is_studied(run: Run) -> None:
     [answer] = [
         one
