@@ -378,14 +378,8 @@ Rows = list[tuple[str, Record]]
 
 def configured(system: str, section: str, item: str, name: str, since: datetime, value: str, read_s: int = 0) -> Record:
     collected = {"collected_at": stamp(NOW + timedelta(seconds=read_s)), "source": "site"}
-    return {
-        "ts": stamp(since),
-        "system": system,
-        "section": section,
-        "item": item,
-        "name": name,
-        "value": value,
-    } | collected
+    named = {"section": section, "item": item, "name": name, "value": value}
+    return {"ts": stamp(since), "system": system, **named, **collected}
 
 
 def member(system: str, name: str, begin: datetime, seed: int, count: int, path: str) -> Iterator[tuple[str, Record]]:
@@ -428,11 +422,8 @@ def reported(ts: datetime, **columns: Any) -> Record:
         "write_ios_delta": 554.0,
         "buffer_waits_delta": 3.0,
     }
-    return (
-        {"ts": stamp(ts), "interval_s": 181.0, "log_rate_mb_s": 0.02, **deltas}
-        | columns
-        | {"source": "omegamon_log_activity"}
-    )
+    block = {"ts": stamp(ts), "interval_s": 181.0, "log_rate_mb_s": 0.02, "source": "omegamon_log_activity"}
+    return {**block, **deltas, **columns}
 
 
 def settled(begin: datetime, seed: int, count: int) -> Iterator[tuple[str, Record]]:
