@@ -117,11 +117,6 @@ def land(line: StackSettings, *options: str) -> str:
     return done.stderr
 
 
-def logged(line: StackSettings) -> str:
-    """Return the log of the last lander that `running` started."""
-    return (line.home / "land.log").read_text()
-
-
 @contextmanager
 def running(line: StackSettings, *options: str, url: str | None = None) -> Iterator[subprocess.Popen[str]]:
     """Run a lander until the block ends, whatever happens in it."""
@@ -195,9 +190,7 @@ def repeated(line: StackSettings, agent: str) -> int:
 
 
 @contextmanager
-def gate(
-    line: StackSettings, on_insert: Callable[[int, Callable[[], None]], None]
-) -> Iterator[tuple[str, list[bytes]]]:
+def gate(line: StackSettings, on_insert: OnInsert) -> Iterator[tuple[str, list[bytes]]]:
     """Run a proxy before the engine, where `on_insert(number, forward)` decides what happens to each insert.
 
     Yield its address, and what was to be inserted.
@@ -490,7 +483,7 @@ def test_landing_of_a_topic_is_paused_when_too_much_is_refused(line: StackSettin
         until(lambda: rows_of(line, another, "manifest") == 1, "other topics land")
         process.send_signal(signal.SIGTERM)
         assert process.wait(PATIENCE_S) == 1
-    log = logged(line)
+    log = (line.home / "land.log").read_text()
     assert f"error: landing stopped, too many messages were rejected: {TOPIC} (" in log
     assert "not_json" in log
     assert "hint: fix the cause" in log

@@ -41,10 +41,6 @@ def counterflow(settings: StackSettings, *words: str, **environment: str) -> sub
     return run_apart(*words, within_s=300, **named | environment)
 
 
-def ports(settings: StackSettings) -> list[int]:
-    return list(settings.ports.values())
-
-
 def test_status_shows_every_part_running(stack: StackSettings) -> None:
     result = counterflow(stack, "status", "--json")
     assert result.returncode == 0
@@ -118,7 +114,7 @@ def test_nothing_listens_beyond_the_loopback(stack: StackSettings) -> None:
     pids = {process.pid for process in supervision.processes(stack)}
     sockets = [c for c in psutil.net_connections("inet") if c.pid in pids]
     listening = [c.laddr for c in sockets if c.status == psutil.CONN_LISTEN or (c.type == socket.SOCK_DGRAM)]
-    assert set(ports(stack)) <= {address.port for address in listening}
+    assert set(stack.ports.values()) <= {address.port for address in listening}
     for address in listening:
         ip = ipaddress.ip_address(address.ip)
         mapped = ip.ipv4_mapped if isinstance(ip, ipaddress.IPv6Address) else None
@@ -194,4 +190,4 @@ def test_the_doctor_finds_a_certificate_that_expires(stack: StackSettings) -> No
 
 def assert_nothing_runs(settings: StackSettings) -> None:
     assert supervision.processes(settings) == []
-    assert [port for port in ports(settings) if not is_free(port)] == []
+    assert [port for port in settings.ports.values() if not is_free(port)] == []
