@@ -18,6 +18,7 @@ from counterflow.schemas.definition import Column, Dataset, envelope, published
 from counterflow.stack.settings import StackSettings
 from tests.support import tables
 from tests.support.pages import blocks
+from tests.support.tables import given
 
 TIMES = ("2026-05-04T09:15:00Z", "2026-05-04T09:30:00Z", "2026-05-04T10:30:00Z")
 KEYS: dict[str, tuple[Any, ...]] = {
@@ -119,10 +120,6 @@ def test_every_statement_of_the_pages_runs(reader: ClickHouse) -> None:
 insert = partial(tables.insert, system="worked", interval_s=900)
 
 
-def at(ts: str, **columns: Any) -> dict[str, Any]:
-    return {"ts": ts, **columns}
-
-
 def worked(client: ClickHouse, name: str, since: str = BEGINNING, until: str = END) -> list[dict[str, Any]]:
     return run_stored(client, queries()[name], ["worked"], since, until)
 
@@ -138,7 +135,7 @@ def test_a_ratio_of_a_period_is_of_its_sums(admin: ClickHouse, reader: ClickHous
             "row_operations": total,
             "modify_basis": "changes",
         }
-        return at(ts, grouping="job", name="A", modify_pct=100 * (inserts + other) / total, **figures)
+        return given(ts=ts, grouping="job", name="A", modify_pct=100 * (inserts + other) / total, **figures)
 
     rows = (mix(TIMES[0], 90.0, 5.0, 5.0), mix(TIMES[1], 150.0, 100.0, 50.0), mix(TIMES[2], 0.0, 1.0, 0.0))
     insert(admin, "io_mix", *rows)
@@ -149,7 +146,7 @@ def test_a_ratio_of_a_period_is_of_its_sums(admin: ClickHouse, reader: ClickHous
 
 def test_a_cost_is_given_for_both_sides_of_a_moment(admin: ClickHouse, reader: ClickHouse) -> None:
     def cost(ts: str, accounts: float, gcp_ms: float) -> dict[str, Any]:
-        return at(ts, workload="W", basis="lpar", samples=1, accounts=accounts, gcp_ms_per_account=gcp_ms)
+        return given(ts=ts, workload="W", basis="lpar", samples=1, accounts=accounts, gcp_ms_per_account=gcp_ms)
 
     insert(admin, "account_cpu", cost(TIMES[0], 50.0, 0.3), cost(TIMES[1], 100.0, 0.2), cost(TIMES[2], 300.0, 0.4))
     rows = worked(reader, "cost_before_and_after", since="2026-05-04 09:15:00")
@@ -159,8 +156,8 @@ def test_a_cost_is_given_for_both_sides_of_a_moment(admin: ClickHouse, reader: C
 
 def test_what_the_worst_interval_lacks_is_not_taken_from_another(admin: ClickHouse, reader: ClickHouse) -> None:
     queue = {"component": "apply", "queue": "Q1"}
-    worst = at(TIMES[0], **queue, end_to_end_ms=5000.0, queue_ms=3000.0)
-    other = at(TIMES[1], **queue, end_to_end_ms=2000.0, queue_ms=50.0, apply_ms=50.0)
+    worst = given(ts=TIMES[0], **queue, end_to_end_ms=5000.0, queue_ms=3000.0)
+    other = given(ts=TIMES[1], **queue, end_to_end_ms=2000.0, queue_ms=50.0, apply_ms=50.0)
     insert(admin, "replication_lag", worst, other)
     [row] = worked(reader, "replication_worst_queue")
     assert (row["end_to_end_s_max"], row["capture_s_then"], row["queue_s_then"]) == (5, None, 3)
@@ -169,16 +166,16 @@ def test_what_the_worst_interval_lacks_is_not_taken_from_another(admin: ClickHou
 
 def test_slow_intervals_name_what_ran_then(admin: ClickHouse, reader: ClickHouse) -> None:
     slow = ((TIMES[0], "d1", 12.0), (TIMES[0], "d2", 9.0), (TIMES[1], "d1", 10.0), (TIMES[2], "d1", None))
-    disks = (at(ts, disk=name, service_ms=response_ms) for ts, name, response_ms in slow)
+    disks = (given(ts=ts, disk=name, service_ms=response_ms) for ts, name, response_ms in slow)
     insert(admin, "disk", *disks, device_type="disk", leaf=True, wait_ms=0.0, transfers=9000.0)
     ran = {"java": 0.5, "db2sysc": 1.5, "sh": None}
-    insert(admin, "footprint", *(at(TIMES[0], command=name, cpu_cores=cores) for name, cores in ran.items()))
+    insert(admin, "footprint", *(given(ts=TIMES[0], command=name, cpu_cores=cores) for name, cores in ran.items()))
     [row] = worked(reader, "slow_disk_intervals")
     assert (row["slow_disks"], row["worst_disk"], row["most_cpu"]) == (1, "d1", ["db2sysc", "java"])
 
 
 def test_a_gap_is_what_no_interval_covers(admin: ClickHouse, reader: ClickHouse) -> None:
-    insert(admin, "manifest", *(at(ts) for ts in TIMES), counted="disk", row_count=1)
+    insert(admin, "manifest", *(given(ts=ts) for ts in TIMES), counted="disk", row_count=1)
     [row] = worked(reader, "data_gaps")
     # nothing ends between 9:30 and 10:30, the last interval began at 10:15
     assert (row["gap_s"], row["intervals_lacking"]) == (2700, 3)
@@ -187,12 +184,12 @@ def test_a_gap_is_what_no_interval_covers(admin: ClickHouse, reader: ClickHouse)
 def test_the_progress_of_a_resynchronization_is_of_its_own_list(admin: ClickHouse, reader: ClickHouse) -> None:
     def state(time: str, state: str, detail: str) -> None:
         named = {"REPLICATION_STATE": state, "REPLICATION_DETAIL": detail}
-        settings = (at(f"2026-06-01T{time}Z", name=name, value=value) for name, value in named.items())
+        settings = (given(ts=f"2026-06-01T{time}Z", name=name, value=value) for name, value in named.items())
         insert(admin, "config", *settings, section="MIRROR_INFO", item="*SYSBAS")
 
     def listed(time: str, pending: int, failed: int = 0) -> None:
         counts = {"PENDING_ENTRIES": pending, "FAILED_ENTRIES": failed}
-        sample = (at(f"2026-06-01T{time}Z", counter=name, value=value) for name, value in counts.items())
+        sample = (given(ts=f"2026-06-01T{time}Z", counter=name, value=value) for name, value in counts.items())
         insert(admin, "counter", *sample, section="RESYNC_STATUS", instance="", interval_s=None)
 
     def progress(until: str) -> list[Any]:
@@ -225,7 +222,7 @@ def test_the_time_in_mq_is_of_the_time_that_is_known(admin: ClickHouse, reader: 
     put = {"mq_messages": 600.0, "mq_bytes": 1.2e6, "mq_put_ms": 3000.0, "queue_full_errors": 1.0}
     unknown = {**put, "mq_messages": 10.0, "mq_bytes": None, "interval_s": None}
     queue = {"component": "capture_queue", "queue": "S1", "source": "qrep_monitor"}
-    insert(admin, "replication", at(TIMES[0], interval_s=30.0, **put), at(TIMES[1], **unknown), **queue)
+    insert(admin, "replication", given(ts=TIMES[0], interval_s=30.0, **put), given(ts=TIMES[1], **unknown), **queue)
     [row] = [row for row in worked(reader, "mq_cost") if row["queue"] == "S1"]
     assert (row["messages_per_s"], row["mb_per_s"], row["bytes_per_message"]) == (20, 0.04, 2000)
     assert row["put_ms_per_message"] == pytest.approx(6000 / 610, abs=1e-4)
@@ -240,7 +237,7 @@ def test_reads_and_writes_of_a_link_are_kept_apart(admin: ClickHouse, reader: Cl
         of_link = {"PCIETRRC": reads, "PCIETWRC": writes, "PCIETBPC": 12.5}
         of_function = {"PCIERRT": requests, "PCIESRR": successful}
         for of, counters in ((link, of_link), (function, of_function)):
-            named = (at(ts, counter=name, value=value) for name, value in counters.items())
+            named = (given(ts=ts, counter=name, value=value) for name, value in counters.items())
             insert(admin, "counter", *named, **of, source="rmf_dds", interval_s=60)
     one, other = worked(reader, "sync_io_links")
     assert (one["seen_as"], one["request_rate_avg"], one["successful_pct_avg"], one["read_pct"]) == (
@@ -257,11 +254,11 @@ def test_a_command_that_is_absent_used_nothing_and_an_unknown_response_weighs_no
     admin: ClickHouse, reader: ClickHouse
 ) -> None:
     first, second, third = (f"2026-08-01T09:{minute}:00Z" for minute in (15, 30, 45))
-    insert(admin, "manifest", *(at(ts) for ts in (first, second, third)), counted="job", row_count=1)
-    used = (at(first, cpu_ms=900_000.0, memory_mb=100.0), at(third, cpu_ms=1_800_000.0, memory_mb=300.0))
+    insert(admin, "manifest", *(given(ts=ts) for ts in (first, second, third)), counted="job", row_count=1)
+    used = (given(ts=first, cpu_ms=900_000.0, memory_mb=100.0), given(ts=third, cpu_ms=1_800_000.0, memory_mb=300.0))
     insert(admin, "footprint", *used, command="asnqcap", cpu_base="physical")
-    known = at(first, transfers_per_s=10.0, response_ms=8.0)
-    insert(admin, "disk_total", known, at(second, transfers_per_s=30.0))
+    known = given(ts=first, transfers_per_s=10.0, response_ms=8.0)
+    insert(admin, "disk_total", known, given(ts=second, transfers_per_s=30.0))
     cpu, memory, disks = (
         worked(reader, name, "2026-08-01 00:00:00") for name in ("cpu_by_command", "memory_by_command", "disk_by_hour")
     )
@@ -274,8 +271,8 @@ def test_a_command_that_is_absent_used_nothing_and_an_unknown_response_weighs_no
 def test_disk_operations_are_grouped_by_the_memory_of_the_minute(admin: ClickHouse, reader: ClickHouse) -> None:
     for time, gigabytes, operations in (("09:15", 6, 900.0), ("09:30", 18, 300.0), ("09:45", 18, 500.0)):
         ts = f"2026-07-01T{time}:00Z"
-        insert(admin, "pool", *(at(ts, pool=pool, size_mb=gigabytes * 512.0) for pool in ("1", "2")))
-        insert(admin, "disk_total", at(ts, transfers_per_s=operations))
+        insert(admin, "pool", *(given(ts=ts, pool=pool, size_mb=gigabytes * 512.0) for pool in ("1", "2")))
+        insert(admin, "disk_total", given(ts=ts, transfers_per_s=operations))
     rows = worked(reader, "disk_operations_by_memory", "2026-07-01 00:00:00")
     assert [(row["memory_gb"], row["intervals"], row["transfers_per_s_avg"]) for row in rows] == [
         (6, 1, 900),
@@ -286,7 +283,7 @@ def test_disk_operations_are_grouped_by_the_memory_of_the_minute(admin: ClickHou
 def test_who_holds_what_others_wait_for(admin: ClickHouse, reader: ClickHouse) -> None:
     def locks(ts: str, job: str, status: str, value: float, locked: str = "APP/OR'D X") -> dict[str, Any]:
         instance = f"{job} UPDATE {status} {locked}"
-        return at(ts, section="RECORD_LOCK_INFO", instance=instance, counter="LOCKS", value=value)
+        return given(ts=ts, section="RECORD_LOCK_INFO", instance=instance, counter="LOCKS", value=value)
 
     rows = [locks(ts, "1/ANN/BATCH", "HELD", value) for ts, value in zip(TIMES[:2], (3.0, 9.0), strict=True)]
     rows += [locks(TIMES[0], "2/JOE/WEB", "WAITING", 1.0), locks(TIMES[1], "3/JOE/WEB", "WAITING", 1.0)]
