@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 from itertools import combinations, pairwise
-from statistics import median
+from statistics import median, median_high
 from typing import Any
 
 import pytest
@@ -133,8 +133,8 @@ def test_the_line_is_that_of_theil_and_sen(trends: dict[str, dict[str, Any]], ki
     """Recomputed from the definition, for series shorter than five weeks: nothing is taken off by weekday."""
     peaks = drawn(kind, 0)[0][:SHORT]
     slopes = sorted((b - a) / (j - i) for (i, a), (j, b) in combinations(enumerate(peaks), 2))
-    slope = upper_median(slopes)
-    base = upper_median([peak - slope * day for day, peak in enumerate(peaks)])
+    slope = median_high(slopes)
+    base = median_high([peak - slope * day for day, peak in enumerate(peaks)])
     noise = [peak - slope * day - base for day, peak in enumerate(peaks)]
     resembles = max(0.0, sum(a * b for a, b in pairwise(noise)) / sum(a * a for a in noise))
     n, pairs = len(peaks), len(slopes)
@@ -144,10 +144,6 @@ def test_the_line_is_that_of_theil_and_sen(trends: dict[str, dict[str, Any]], ki
     assert found["slope_pct_per_day"] == pytest.approx(slope, abs=1e-5)
     assert found["slope_low_pct_per_day"] == pytest.approx(slopes[rank - 1], abs=1e-5)
     assert found["slope_high_pct_per_day"] == pytest.approx(slopes[pairs - rank], abs=1e-5)
-
-
-def upper_median(values: list[float]) -> float:
-    return sorted(values)[len(values) // 2]
 
 
 def test_the_page_states_how_often_the_interval_held_the_day(trends: dict[str, dict[str, Any]]) -> None:
