@@ -17,7 +17,7 @@ from counterflow.simulate import simulate
 from counterflow.simulate.cases.batch_night import NIGHT
 from counterflow.simulate.night import play
 from tests.support.command_line import run
-from tests.support.tables import insert
+from tests.support.tables import insert_each
 
 BEGIN = datetime(2026, 5, 4, 20, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -76,9 +76,7 @@ def test_jobs_by_hand(client: ClickHouse) -> None:
         job(20, "THREAD", "started", secondary_thread=True),
         ("disk", stamped(10, disk="D1", leaf=True, transfers=10.0, service_ms=3.0, wait_ms=1.0)),
     ]
-    for table in ("job", "wait", "disk"):
-        some = (row for of, row in rows if of == table)
-        insert(client, table, *some, interval_s=600.0, system="SYSA", source="ibmi_tables")
+    insert_each(client, rows, interval_s=600.0, system="SYSA", source="ibmi_tables")
     found = read(client)
     assert sorted(found) == ["EARLY", "FIRST", "LATER", "SECOND", "SERVER"]
     first = found["FIRST"]

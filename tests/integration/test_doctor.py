@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 from counterflow.analysis.doctor import InputFinding, examine
@@ -19,8 +20,7 @@ ALERTS = {
 }
 
 
-def insert(client: ClickHouse, table: str, *rows: dict[str, Any]) -> None:
-    tables.insert(client, table, *rows, ts=NOW)
+insert = partial(tables.insert, ts=NOW)
 
 
 def link(system: str, **columns: Any) -> dict[str, Any]:

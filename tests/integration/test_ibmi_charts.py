@@ -16,7 +16,7 @@ from counterflow.dashboards.macros import Range, expand
 from counterflow.pipelines.landing.rollups import refresh
 from counterflow.stack.settings import StackSettings
 from tests.support.behind import behind
-from tests.support.tables import empty_tables, insert
+from tests.support.tables import empty_tables, insert, insert_each
 
 Row = dict[str, Any]
 
@@ -72,20 +72,17 @@ def waits(row: Row) -> Iterator[tuple[str, Row]]:
 @pytest.fixture(scope="module")
 def client(clickhouse: StackSettings) -> Iterator[ClickHouse]:
     with empty_tables(clickhouse) as admin:
-        tables: dict[str, list[Row]] = {}
+        rows: list[tuple[str, Row]] = []
         for number, ts in enumerate(QUARTERS, 1):
             for system in (FOUR, THREE):
                 if (system, number) == (THREE, 3):  # was not collected
                     continue
-                tables.setdefault("job", []).extend(jobs(system, ts, number))
-                for table, row in results(system, ts, number):
-                    tables.setdefault(table, []).append(row)
+                rows += (("job", job) for job in jobs(system, ts, number))
+                rows += results(system, ts, number)
                 busy = stamped(ts, system=system, engine_type="core", engine="all", busy_pct=10 * number)
-                tables.setdefault("system_cpu", []).append(busy)
-                counted = stamped(ts, system=system, counted="job", row_count=3)
-                tables.setdefault("manifest", []).append({**counted, "source": "ibmi_tables.QAPMJOBMI"})
-        for table, rows in tables.items():
-            insert(admin, table, *rows, source="ibmi_tables")
+                counted = stamped(ts, system=system, counted="job", row_count=3, source="ibmi_tables.QAPMJOBMI")
+                rows += [("system_cpu", busy), ("manifest", counted)]
+        insert_each(admin, rows, source="ibmi_tables")
         refresh(admin)
         yield admin
 

@@ -16,7 +16,7 @@ from counterflow.pipelines.landing.rollups import refresh
 from counterflow.schemas import clickhouse_rollups
 from counterflow.schemas.clickhouse_rollups import statements
 from counterflow.schemas.definition import datasets
-from tests.support.tables import insert
+from tests.support.tables import insert_each as land
 
 Row = dict[str, Any]
 Batch = list[tuple[str, Row]]
@@ -44,11 +44,6 @@ def manifest(ts: datetime, row_count: int, **columns: Any) -> tuple[str, Row]:
 
 def counter(ts: datetime, name: str, value: float, **columns: Any) -> tuple[str, Row]:
     return "counter", at(ts, section="VM", instance="", counter=name, value=value, **columns)
-
-
-def land(client: ClickHouse, batch: Batch) -> None:
-    for table in sorted({table for table, _ in batch}):
-        insert(client, table, *(row for name, row in batch if name == table))
 
 
 def assert_whole(client: ClickHouse, landed: Batch) -> None:

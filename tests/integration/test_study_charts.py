@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from itertools import groupby
-from operator import itemgetter
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from counterflow.dashboards.macros import All, Range, expand
 from counterflow.pipelines.landing.rollups import refresh
 from counterflow.stack.settings import StackSettings
 from tests.support import tables
+from tests.support.tables import given
 
 Row = dict[str, Any]
 
@@ -24,20 +24,16 @@ LATER = BEGIN + timedelta(days=7)
 SYSTEM = "O'NE\\<b>"
 
 
-def at(ts: datetime, **columns: Any) -> Row:
-    return {"ts": ts, **columns}
-
-
 def of_a_run(run: str, begin: datetime, units: int) -> Iterator[tuple[str, Row]]:
     """Yield ten minutes with the label, and one before and one after without it; each does `units`."""
     for minute in range(12):
         ts = begin + timedelta(minutes=minute)
         label = {"run": run} if 1 <= minute <= 10 else {}
         done = {"unit_of_work": "accounts", "operation": "", "done_delta": units if label else 9999}
-        yield "workload", at(ts, workload="sbs", run_id=run, **done, **label)
-        yield "manifest", at(ts, counted="workload", row_count=1, **label)
+        yield "workload", given(ts=ts, workload="sbs", run_id=run, **done, **label)
+        yield "manifest", given(ts=ts, counted="workload", row_count=1, **label)
         read = {"read_mb": 60, "written_mb": 30, "transfers_per_s": 100, "response_ms": 0.5}
-        yield "disk_total", at(ts, **read)
+        yield "disk_total", given(ts=ts, **read)
 
 
 def others() -> Iterator[tuple[str, Row]]:
@@ -45,27 +41,25 @@ def others() -> Iterator[tuple[str, Row]]:
     for ts, rate, threads, write_ms in ((first, 300, 10, 1), (second, 340, 30, 3)):
         waits = {"waiting_threads": threads, "active_threads": 256, "log_write_ms": write_ms, "waits_delta": 0}
         log = {"subsystem": "DBP1", "rate_mb_s": rate, "rate_basis": "written", "ceiling_mb_s": 350, "path": "zhpf"}
-        yield "log_load", at(ts, **log, **waits)
+        yield "log_load", given(ts=ts, **log, **waits)
     parts = {"capture_ms": 300, "queue_ms": 500, "apply_ms": 100, "end_to_end_ms": 900, "transactions": 100}
     queue = {"component": "apply", "queue": "Q1"}
-    yield "replication_lag", at(first, **queue, **parts)
+    yield "replication_lag", given(ts=first, **queue, **parts)
     parts = {"capture_ms": 100, "queue_ms": 100, "apply_ms": 100, "end_to_end_ms": 300, "transactions": 300}
-    yield "replication_lag", at(second, **queue, **parts)
-    yield "replication_lag", at(second + timedelta(minutes=1), **queue, idle=True, transactions=0)
+    yield "replication_lag", given(ts=second, **queue, **parts)
+    yield "replication_lag", given(ts=second + timedelta(minutes=1), **queue, idle=True, transactions=0)
     for ts, p99_ms in ((first, 5), (second, 9)):
         kind = {"workload": "ycsb", "run_id": "1", "unit_of_work": "operations", "operation": "READ"}
-        yield "workload", at(ts, **kind, done_delta=10, response_p99_ms=p99_ms)
+        yield "workload", given(ts=ts, **kind, done_delta=10, response_p99_ms=p99_ms)
     for ts, value in ((first, -4), (second, 10)):
-        yield "counter", at(ts, section="VM", instance="", counter="pgfault", value=value)
+        yield "counter", given(ts=ts, section="VM", instance="", counter="pgfault", value=value)
     site = {"section": "run", "item": "configured"}
     values = {"begin": BEGIN.isoformat(), "end": (BEGIN + timedelta(hours=1)).isoformat(), "warm_up_s": "300"}
     for name, text in values.items():
-        yield "config", at(BEGIN, **site, name=name, value=text)
+        yield "config", given(ts=BEGIN, **site, name=name, value=text)
 
 
-def insert(client: ClickHouse, given: Iterable[tuple[str, Row]]) -> None:
-    for table, rows in groupby(sorted(given, key=itemgetter(0)), itemgetter(0)):
-        tables.insert(client, table, *(row for _, row in rows), system=SYSTEM, interval_s=60)
+insert = partial(tables.insert_each, system=SYSTEM, interval_s=60)
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ from counterflow.stack.settings import StackSettings
 from tests.golden.cases import golden
 from tests.support.recordings import RECORDINGS
 from tests.support.shapes import problems
-from tests.support.tables import empty_tables, insert
+from tests.support.tables import empty_tables, insert, insert_each
 
 AIX, LINUX, VIOS, GPU, NJMON = "aixgen01", "vm", "vios1", "gpu1", "njvm"
 FILES = {
@@ -50,14 +50,13 @@ def admin(clickhouse: StackSettings, tmp_path_factory: pytest.TempPathFactory) -
         files |= {system: golden(name).written(tmp_path_factory.mktemp(system)) for system, name in CASES.items()}
         for system, file in files.items():
             parsed = CliRunner().invoke(cli, ["look", "--records", "--system", system, str(file)])
-            tables: dict[str, list[dict[str, Any]]] = {}
+            rows: list[tuple[str, dict[str, Any]]] = []
             for row in map(json.loads, parsed.stdout.splitlines()):
                 if "dataset" in row and "reject" not in row:
                     seq += 1
                     envelope = {"system": system, "agent_id": "a", "seq": seq, "collected_at": row["ts"]}
-                    tables.setdefault(row.pop("dataset"), []).append(row | envelope)
-            for table, rows in tables.items():
-                insert(admin, table, *rows)
+                    rows.append((row.pop("dataset"), row | envelope))
+            insert_each(admin, rows)
         refresh(admin)
         yield admin
 

@@ -12,7 +12,7 @@ import pytest
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.schemas.definition import datasets
 from counterflow.stack.settings import StackSettings
-from tests.support.tables import empty_tables, insert
+from tests.support.tables import empty_tables, insert_each
 
 Record = dict[str, Any]
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
@@ -177,8 +177,7 @@ EXPECTED: list[tuple[str, tuple[str, ...], Record]] = [
 @pytest.fixture(scope="module")
 def tables(clickhouse: StackSettings) -> Iterator[ClickHouse]:
     with empty_tables(clickhouse) as client:
-        for name in dict.fromkeys(name for name, _ in HAND):
-            insert(client, name, *(row for dataset, row in HAND if dataset == name))
+        insert_each(client, HAND)
         yield client
 
 

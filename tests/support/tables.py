@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -42,12 +43,7 @@ def insert(client: ClickHouse, table: str, *rows: dict[str, Any], database: str 
     role = datasets()[table].role if table in datasets() else None
     rows = tuple({**_besides(role, {**every, **row}), **every, **row} for row in rows)
     if role == "view":
-        counters: dict[str, list[dict[str, Any]]] = {}
-        for row in rows:
-            for name, counter in behind(table, row):
-                counters.setdefault(name, []).append(counter)
-        for name, found in counters.items():
-            insert(client, name, *found, database=database)
+        insert_each(client, (counter for row in rows for counter in behind(table, row)), database=database)
         return
     exact: Settings = {
         "date_time_input_format": "best_effort",
@@ -57,6 +53,15 @@ def insert(client: ClickHouse, table: str, *rows: dict[str, Any], database: str 
     columns = ", ".join(f"`{column}`" for column in dict.fromkeys(column for row in rows for column in row))
     statement = f"INSERT INTO {database}.{table} ({columns}) FORMAT JSONEachRow"
     client.post(statement, b"\n".join(map(orjson.dumps, rows)), exact)
+
+
+def insert_each(client: ClickHouse, rows: Iterable[tuple[str, dict[str, Any]]], **every: Any) -> None:
+    """Insert rows, each of which comes with the name of its table."""
+    of_table = defaultdict(list)
+    for table, row in rows:
+        of_table[table].append(row)
+    for table, found in of_table.items():
+        insert(client, table, *found, **every)
 
 
 def given(**columns: Any) -> dict[str, Any]:
