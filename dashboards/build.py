@@ -1,6 +1,6 @@
 """Grafana's classic JSON of every board, from its charts: the same definitions give the same bytes.
 
-docs/dashboards.md explains keys whose reason is not plain. The files suit Grafana 11.6 and later with the ClickHouse
+Comments and docstrings state the reasons of keys. The files suit Grafana 11.6 and later with the ClickHouse
 plugin 4 and later, provisioned or imported by hand.
 """
 
@@ -87,9 +87,9 @@ def dashboard(board: Board) -> Json:
         "title": board.title,
         "description": board.description,
         "tags": list(dict.fromkeys([TAG, folder_of(board).name, board.step, *board.tags])),
-        "schemaVersion": 39,
+        "schemaVersion": 39,  # the oldest that later versions read without a change
         "version": 1,
-        "editable": False,
+        "editable": False,  # a change belongs in the definition; saved in Grafana 13 it would not come back as a file
         "graphTooltip": 1,
         "timezone": "utc",
         "refresh": "1m",
@@ -300,6 +300,7 @@ def _defaults(chart: Drawing, board: Board) -> Json:
 def _colour(chart: Drawing) -> Json:
     if chart.shape == "stat":
         return {"mode": "thresholds"}
+    # by name: a name has the same colour on every panel, whichever others are drawn
     return {"mode": "palette-classic-by-name" if chart.open else "palette-classic"}
 
 
