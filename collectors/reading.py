@@ -116,6 +116,8 @@ def beside(
     The letter case of `own` applies to `other`. The function returns None where there is no such file or it cannot be
     read; the neighbour of a member is another member. `read_alone` returns whether a file was read without its
     neighbour.
+
+    Two records of one job with different columns would have one key; a join in Flink would keep a day of jobs in state.
     """
     folder, slash, name = member.rpartition("/") if member else ("", "", path.name)
 

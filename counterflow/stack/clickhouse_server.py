@@ -67,7 +67,7 @@ def _unpark(settings: StackSettings) -> None:
 def relay_tls(address: str, port: int, certificate: Path, to_port: int) -> None:
     """Listen with TLS at `address` in a separate thread, and relay the bytes unchanged to `to_port` on loopback.
 
-    The server there cannot distinguish remote clients: to it every connection comes from loopback.
+    The embedded engine refuses to listen with HTTPS. It cannot distinguish remote clients: all come from loopback.
 
     Raises
     ------

@@ -37,7 +37,7 @@ _FRAMEWORK_HEAP_MB = 128
 """Flink's default share of the TaskManager's heap; the rest is `task.heap`."""
 _STATE = "64m"
 """Caches and write buffers of RocksDB, of all jobs together. Its indexes and filters are partitioned, since a
-whole one is too large for a shard of the cache: docs/decisions/0010-cost-of-a-row.md."""
+whole one is too large for a shard of the cache: three million rows of `io_mix` took 161 CPU seconds, partitioned 88."""
 
 
 def jobmanager(settings: StackSettings) -> Part:

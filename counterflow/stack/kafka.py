@@ -2,7 +2,8 @@
 
 Clients authenticate with SCRAM, which reveals no password to another process that took the broker's port. The broker
 itself uses PLAIN, since its own password cannot be among the data that it stores. With that password the stack sets the
-others, once it sees its own process listen.
+others, once it sees its own process listen. The loopback takes passwords too, since every account of the machine and
+any page in a browser there reaches it. It needs no TLS: only root can read that traffic, and root can read the files.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""One snapshot: its rows, assembled into records when it is whole."""
+"""One snapshot: its rows, assembled into records when it is whole.
+
+A line stays a column up to the frame. What is left is a number of Python for every figure, 1.4 of 3.4 ms of a snapshot
+of 1,200 disks; a native scanner would have to lead from the bytes of the lines to those of the frame.
+"""
 
 from __future__ import annotations
 
