@@ -262,7 +262,7 @@ class Publisher:
         if missing := [name for name in needed if name not in there.topics]:
             raise CounterflowError(
                 f"the broker at {self._bootstrap} lacks the topics {', '.join(missing)}",
-                hint="`counterflow up` creates them; on a cluster of your own, see docs/operations.md",
+                hint="`counterflow up` creates them; on a cluster of your own, docs/kubernetes.md has the steps",
             )
 
     def _until(self, doing: str, call: Callable[[], T]) -> T:
