@@ -26,7 +26,7 @@ _STEPS = {
     "wire": "the hops are followed in Python; link_load is audited against the wires that are stored",
 }
 NOT_AUDITED: Mapping[str, str] = {
-    name: _STEPS[job.step].format(job=name) for name, job in all_jobs().items() if job.step
+    name: _STEPS[job.step.name].format(job=name) for name, job in all_jobs().items() if job.step
 }
 """Jobs without a recomputation, those with a step in Python, and why."""
 

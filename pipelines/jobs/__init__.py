@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
+from typing import Literal
 
 import yaml
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.strict import Strict
@@ -37,18 +38,39 @@ class Read(Strict):
     rows: str = ""
 
 
+class Step(Strict):
+    """A step in Python between the views and the INSERTs, `driver.STEPS`.
+
+    Parameters
+    ----------
+    reads, makes : the view that it reads, and the one that it makes of it.
+    rule : the rule that judges the rows of the view, for `judge`.
+    """
+
+    name: Literal["judge", "wire"]
+    reads: str
+    makes: str
+    rule: str | None = None
+
+    @model_validator(mode="after")
+    def _judges_by_a_rule(self) -> Step:
+        if (self.rule is not None) != (self.name == "judge"):
+            raise ValueError("the step `judge` has a `rule`, and no other has one")
+        return self
+
+
 class Job(Strict):
     """One Flink job.
 
     Parameters
     ----------
     name : of its folder, and of the job on the cluster.
-    query : Flink SQL: views over those of the datasets, and one or several INSERTs that name their columns. They select
-        a view by slot or minute as `slots_of_<view>` and `minutes_of_<view>` (`pipelines.submission.slots`).
+    query : Flink SQL: views over those of the datasets, and one or several INSERTs that name their columns.
     of : the dataset to whose rows its results belong: a batch computes the days that have such rows.
     reads, writes : the datasets that it reads, and those that it inserts into.
-    rule : the rule that judges the rows of its view `intervals`; its INSERT selects the verdicts from `judged`.
-    wires : whether its view `known` goes through `pipelines.wiring`; its INSERT selects what that finds from `wired`.
+    slots, minutes : of its own views, those that it also selects by slot or minute, as `slots_of_<view>` and
+        `minutes_of_<view>` (`pipelines.submission.slots`).
+    step : in Python.
     parallelism : subtasks. One is more than enough; with more, no job loses rows.
     state_ttl : how long Flink keeps the state of an interval after its last row, by the cluster's clock. An hour
         outlives a restart of any component. Rows of one interval that arrive further apart make partial results: `n`
@@ -60,15 +82,16 @@ class Job(Strict):
     of: str
     reads: dict[str, Read]
     writes: frozenset[str]
-    rule: str | None = None
-    wires: bool = False
+    slots: tuple[str, ...] = ()
+    minutes: tuple[str, ...] = ()
+    step: Step | None = None
     parallelism: int = Field(default=1, ge=1)
     state_ttl: str = "1 h"
 
     @property
-    def step(self) -> str | None:
-        """The step in Python between its views and its INSERT, one of `driver.STEPS`."""
-        return "judge" if self.rule else "wire" if self.wires else None
+    def rule(self) -> str | None:
+        """The rule that the job judges with."""
+        return self.step.rule if self.step else None
 
     @property
     def statements(self) -> list[str]:

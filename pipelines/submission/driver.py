@@ -179,10 +179,10 @@ class Wire(KeyedProcessFunction):  # type: ignore[misc]
 
 
 STEPS = {
-    "judge": ("intervals", ENTITY, "judged", JUDGED),
-    "wire": ("known", ("system",), "wired", WIRED),
+    "judge": (ENTITY, JUDGED),
+    "wire": (("system",), WIRED),
 }
-"""The steps in Python: the view that each reads, and what partitions it; the view that it makes, and its types."""
+"""The steps in Python: the columns that partition their input, and the types of the view that they make."""
 
 
 def submit(job: dict[str, Any]) -> str:
@@ -198,12 +198,12 @@ def submit(job: dict[str, Any]) -> str:
     for statement in job["statements"]:
         environment.execute_sql(statement)
     if step:
-        reads, key, makes, types = STEPS[step]
-        rows = environment.to_data_stream(environment.from_path(reads))
+        key, types = STEPS[step]
+        rows = environment.to_data_stream(environment.from_path(job["reads"]))
         keyed = rows.key_by(lambda row: json.dumps([row[column] for column in key]), Types.STRING())
         function = Judge(job["rule"]) if step == "judge" else Wire()
         stepped = keyed.process(function, Types.ROW_NAMED([*types], [*types.values()]))
-        environment.create_temporary_view(makes, environment.from_data_stream(stepped))
+        environment.create_temporary_view(job["makes"], environment.from_data_stream(stepped))
     inserts = environment.create_statement_set()
     for insert in job["inserts"]:
         inserts.add_insert_sql(insert)

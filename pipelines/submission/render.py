@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import re
 import shutil
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -87,7 +86,7 @@ def render(
     """
     return {
         "job": job.name,
-        **({"step": job.step, "rule": job.rule} if job.step else {}),
+        **_step(job),
         "configuration": {
             **_SETTINGS,
             "pipeline.name": job.name,
@@ -145,6 +144,13 @@ def results(job: Job, datasets: Mapping[str, Dataset]) -> list[Dataset]:
     return [dataset for name, dataset in datasets.items() if name in job.writes]
 
 
+def _step(job: Job) -> dict[str, str]:
+    step = job.step
+    if step is None:
+        return {}
+    return {"step": step.name, "reads": step.reads, "makes": step.makes, **({"rule": step.rule} if step.rule else {})}
+
+
 def _statements(
     job: Job, datasets: Mapping[str, Dataset], bootstrap: str, connection: Mapping[str, str]
 ) -> dict[str, list[str]]:
@@ -186,9 +192,7 @@ def _columns(dataset: Dataset, read: Read) -> set[str]:
 
 
 def _with_slots(statement: str, job: Job) -> Iterator[str]:
-    """Yield a statement of the job; after a view, also that of its slots or minutes, where the job selects them."""
+    """Yield a statement of the job; after a view, also those of its slots or minutes."""
     yield statement
-    view = statement.removeprefix("CREATE TEMPORARY VIEW ").partition(" ")[0]
-    for name, by in ((f"slots_of_{view}", slots.by_slot), (f"minutes_of_{view}", slots.by_minute)):
-        if re.search(rf"\b{name}\b", job.query):
-            yield by(view)
+    for views, by in ((job.slots, slots.by_slot), (job.minutes, slots.by_minute)):
+        yield from (by(view) for view in views if statement.startswith(f"CREATE TEMPORARY VIEW {view} AS"))

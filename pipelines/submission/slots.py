@@ -1,4 +1,4 @@
-"""Series that meet in time: views that several jobs need, written once. A job has those that its statements select.
+"""Series that meet in time: views that several jobs need, written once. A job names their views in its `job.yaml`.
 
 `slots_of_<view>` has each row of a view once for each of its `slots` slots of time, the last of which is `last_slot`.
 The column `slot` numbers them. Rows of two series that share a slot meet in a join of equal slots.
