@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from typing import TypeVar
 
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.pipelines.audit.records import Account, accounts
 from counterflow.pipelines.jobs import all_jobs
+
+T = TypeVar("T")
 
 _PENDING = """
 SELECT count() AS pending
@@ -62,10 +66,7 @@ def account(client: ClickHouse, agent_id: str, published: int) -> Account:
 
 def wait_landed(client: ClickHouse, agent_id: str, published: int, timeout_s: float = 120) -> Account:
     """Return the account once every record has landed or is rejected, or the current one after `timeout_s`."""
-    begin = time.monotonic()
-    while (now := account(client, agent_id, published)).lost > 0 and _may_wait(begin, timeout_s):
-        pass
-    return now
+    return _wait(lambda: account(client, agent_id, published), lambda now: now.lost <= 0, timeout_s)
 
 
 def wait_computed(client: ClickHouse, agent_id: str, timeout_s: float = 120) -> int:
@@ -87,16 +88,16 @@ def wait_judged(client: ClickHouse, agent_id: str, timeout_s: float = 60) -> int
 
 
 def _wait_none(client: ClickHouse, sql: str, agent_id: str, timeout_s: float) -> int:
-    begin = time.monotonic()
     parameters = {"param_agent": agent_id, "param_from": "2000-01-01", "param_to": "2200-01-01"}
-    while (pending := int(client.rows(sql, parameters)[0]["pending"])) and _may_wait(begin, timeout_s):
-        pass
-    return pending
+    return _wait(lambda: int(client.rows(sql, parameters)[0]["pending"]), lambda pending: pending == 0, timeout_s)
 
 
-def _may_wait(begin: float, timeout_s: float) -> bool:
-    """Wait a tenth of the time since `begin`, since each look takes time from what is awaited; False at the end."""
-    waited_s = time.monotonic() - begin
-    if waited_s < timeout_s:
+def _wait(look: Callable[[], T], is_done: Callable[[T], bool], timeout_s: float) -> T:
+    """Look until it is done or `timeout_s` have passed; return what was seen last.
+
+    A tenth of the time waited passes between two looks, from 0.3 to 2 s: each takes time from what is awaited.
+    """
+    begin = time.monotonic()
+    while not is_done(seen := look()) and (waited_s := time.monotonic() - begin) < timeout_s:
         time.sleep(min(2.0, max(0.3, waited_s / 10)))
-    return waited_s < timeout_s
+    return seen
