@@ -215,6 +215,20 @@ HOUR = "toDateTime(toStartOfHour(ts + toIntervalMillisecond(3599999)), 'UTC')"
 """The hour in which an interval ends, named by its end."""
 
 
+GROUP_NAME = """\
+multiIf(
+  {grouping:String} = 'thread', toNullable(job),
+  {grouping:String} = 'job', job_name,
+  {grouping:String} = 'generic_job', left(job_name, 6),
+  {grouping:String} = 'user', job_user,
+  {grouping:String} = 'subsystem', subsystem,
+  {grouping:String} = 'pool', job_pool,
+  {grouping:String} = 'job_type', job_type,
+  NULL
+)"""
+"""The name of the group of a job of IBM i, by the parameter `grouping` of a view."""
+
+
 def touched_view(dataset: Dataset) -> str:
     """Return the view that notes of which hours of which systems rows were inserted: these are rolled up again."""
     name = dataset.dataset

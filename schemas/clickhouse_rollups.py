@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from counterflow.schemas.clickhouse_ddl import HOUR, instance_of, metric_names, metrics, quoted
-from counterflow.schemas.definition import Dataset
+from counterflow.schemas.definition import Dataset, datasets
 
 MARGIN_S = 150
 """An insert is stamped when it begins, and visible when it ends: at the latest 120 s later, when a lander gives up and
@@ -22,6 +22,8 @@ def statements(dataset: Dataset) -> Iterator[str]:
         yield _metric_1h(dataset)
     if dataset.dataset == "system_cpu":
         yield _processor_load_1h()
+    if dataset.dataset in ("wait", "job"):
+        yield _wait_1h(dataset)
     if dataset.dataset == "manifest":
         yield _arrival()
 
@@ -67,6 +69,28 @@ SELECT
 FROM counterflow.processor_load
 WHERE {_touched("system_cpu")}
 GROUP BY system, engine_type, hour"""
+
+
+def _wait_1h(touched: Dataset) -> str:
+    """Sum the waits of jobs; what the hour had before and no longer has gets a row as well, which replaces it."""
+    job = ("job", "job_name", "job_user", "subsystem", "job_pool", "job_type")
+    seconds = [name for name in datasets()["wait_signature"].columns if name.endswith("_s") and name != "total_s"]
+    key = ", ".join(["system", *job, "hour"])
+    return f"""\
+INSERT INTO counterflow.wait_1h (system, {", ".join(job)}, ts, intervals, {", ".join(seconds)}, computed_at)
+SELECT {key}, sum(one), {", ".join(f"sum({name})" for name in seconds)}, now64(3, 'UTC')
+FROM
+(
+  SELECT system, {", ".join(f"ifNull({n}, '') AS {n}" for n in job)}, {HOUR} AS hour, 1 AS one, {", ".join(seconds)}
+  FROM counterflow.wait_signature
+  WHERE task != '*' AND {_touched(touched.dataset)}
+  UNION ALL
+  SELECT system, {", ".join(job)}, ts, 0, {", ".join("0" for _ in seconds)}
+  FROM counterflow.wait_1h
+  WHERE {_touched(touched.dataset)}
+)
+WHERE system IN (SELECT system FROM counterflow.system_dataset WHERE dataset = 'wait')
+GROUP BY {key}"""
 
 
 def _arrival() -> str:

@@ -168,7 +168,7 @@ class Dataset(Strict):
     @property
     def rolled_up(self) -> bool:
         """Whether tables by hour are computed from its rows."""
-        return self.instance is not None or self.dataset == "manifest"
+        return self.instance is not None or self.dataset in ("manifest", "wait", "job")
 
     @property
     def all_columns(self) -> dict[str, Column]:

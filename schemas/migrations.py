@@ -73,6 +73,7 @@ def schema() -> Schema:
     """Return tables and views of this version."""
     by_hand = {name: (FOLDER / f"{name}.sql").read_text(encoding="utf-8") for name in ("rollups", "views")}
     views = by_hand["views"].replace("{envelope}", clickhouse_ddl.comments(envelope("view")))
+    views = views.replace("{group_name}", clickhouse_ddl.GROUP_NAME)
     by_hand["views"] = re.sub(r"\{(\w+): ([\w ]+)\}", _comments, views)
     texts = {**clickhouse_ddl.parts(datasets().values()), **by_hand, "culprit": culprit.views()}
     files = sorted((FOLDER / "migrations").glob("*.sql"))

@@ -170,6 +170,38 @@ TTL toDateTime(computed_at) + INTERVAL 430 DAY
 SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'Processors of a system by hour: processor_load over long ranges.';
 
+-- What jobs ran and waited by hour, from the view wait_signature, for ranges of days and weeks. Read it through the view
+-- wait_within. A job has a row for each subsystem, pool and type that it had, empty where that is not known; of one
+-- that the hour no longer has, intervals is 0.
+CREATE TABLE IF NOT EXISTS counterflow.wait_1h {on_cluster}
+(
+  system LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1)),
+  job LowCardinality(String) COMMENT 'Job as in the dataset job.' CODEC(ZSTD(1)),
+  job_name LowCardinality(String) COMMENT 'Name of the job.' CODEC(ZSTD(1)),
+  job_user LowCardinality(String) COMMENT 'User of the identity of the job.' CODEC(ZSTD(1)),
+  subsystem LowCardinality(String) COMMENT 'Subsystem of the job.' CODEC(ZSTD(1)),
+  job_pool LowCardinality(String) COMMENT 'Memory pool the job ran in.' CODEC(ZSTD(1)),
+  job_type LowCardinality(String) COMMENT 'Letter of the job type.' CODEC(ZSTD(1)),
+  ts DateTime('UTC') COMMENT 'End of the hour, UTC; an interval counts in the hour it ends in.' CODEC(Delta, ZSTD(1)),
+  intervals UInt64 COMMENT 'Intervals of its tasks.' CODEC(T64, ZSTD(1)),
+  dispatched_cpu_s Float64 COMMENT 'Seconds running on processors.' CODEC(ZSTD(1)),
+  cpu_queueing_s Float64 COMMENT 'Seconds waiting for a processor.' CODEC(ZSTD(1)),
+  disk_s Float64 COMMENT 'Seconds waiting for disks.' CODEC(ZSTD(1)),
+  journaling_s Float64 COMMENT 'Seconds waiting for journals.' CODEC(ZSTD(1)),
+  operating_system_contention_s Float64 COMMENT 'Seconds waiting for locks inside the operating system.' CODEC(ZSTD(1)),
+  lock_contention_s Float64 COMMENT 'Seconds waiting for record and object locks.' CODEC(ZSTD(1)),
+  ineligible_s Float64 COMMENT 'Seconds waiting for an activity level of the pool.' CODEC(ZSTD(1)),
+  other_s Float64 COMMENT 'Seconds waiting in every other bucket.' CODEC(ZSTD(1)),
+  held_up_s Float64 COMMENT 'Seconds in the groups that hold work up.' CODEC(ZSTD(1)),
+  computed_at DateTime64(3, 'UTC') DEFAULT now64(3, 'UTC') COMMENT 'When the hour was computed, UTC; the newest computation stays.' CODEC(Delta, ZSTD(1))
+)
+ENGINE = {engine_prefix}ReplacingMergeTree(computed_at)
+PARTITION BY toYYYYMM(ts)
+ORDER BY (system, ts, job, subsystem, job_pool, job_type)
+TTL toDateTime(computed_at) + INTERVAL 430 DAY
+SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
+COMMENT 'Run and wait signature of jobs by hour: wait_signature over long ranges.';
+
 -- Which systems have which counters, by day: a board lists those of which it can show something. Always aggregate
 -- again when reading. Filled by a view on every table of counters, since not every format yields manifests.
 CREATE TABLE IF NOT EXISTS counterflow.system_dataset {on_cluster}

@@ -424,23 +424,7 @@ SELECT
   async_db_reads + async_nondb_reads AS async_reads,
   async_db_writes + async_nondb_writes AS async_writes,
   page_faults, transactions, response_s
-FROM
-(
-  SELECT
-    *,
-    multiIf(
-      {grouping:String} = 'thread', toNullable(job),
-      {grouping:String} = 'job', job_name,
-      {grouping:String} = 'generic_job', left(job_name, 6),
-      {grouping:String} = 'user', job_user,
-      {grouping:String} = 'subsystem', subsystem,
-      {grouping:String} = 'pool', job_pool,
-      {grouping:String} = 'job_type', job_type,
-      NULL
-    ) AS group_name
-  FROM counterflow.job FINAL
-  WHERE source = 'ibmi_tables'
-)
+FROM (SELECT *, {group_name} AS group_name FROM counterflow.job FINAL WHERE source = 'ibmi_tables')
 WHERE group_name IS NOT NULL
 COMMENT 'Jobs and threads of IBM i, rows of job, each with its group, job_by(grouping = ...): thread, job, generic_job (first six characters of its name), user, subsystem, pool or job_type. Logical I/O is null where a part of it is not counted; reads_not_parted are reads that the source does not separate into those for update and others.';
 
@@ -481,32 +465,27 @@ COMMENT 'Logical database I/O of groups of jobs of IBM i by interval, io_by(grou
 -- How long the tasks of groups of jobs run and wait.
 CREATE OR REPLACE VIEW counterflow.wait_by {on_cluster} AS
 SELECT
-  ts, interval_s, system, assumeNotNull(group_name) AS name, task, dispatched_cpu_s, cpu_queueing_s, disk_s,
-  journaling_s, operating_system_contention_s, lock_contention_s, ineligible_s, other_s, held_up_s
-FROM
-(
-  SELECT
-    *,
-    multiIf(
-      {grouping:String} = 'thread', coalesce(job, task),
-      {grouping:String} = 'job', job_name,
-      {grouping:String} = 'generic_job', left(job_name, 6),
-      {grouping:String} = 'user', job_user,
-      {grouping:String} = 'subsystem', subsystem,
-      NULL
-    ) AS group_name
-  FROM counterflow.wait_signature
-  WHERE task != '*' AND {grouping:String} NOT IN ('pool', 'job_type')
-  UNION ALL
-  -- groupings that only the row of the job has
-  SELECT w.*, j.name AS group_name
-  FROM (SELECT * FROM counterflow.wait_signature WHERE task != '*') AS w
-  INNER JOIN counterflow.job_by(grouping = {grouping:String}) AS j
-    ON w.ts = j.ts AND w.system = j.system AND w.job = j.job
-  WHERE {grouping:String} IN ('pool', 'job_type')
-)
+  ts, interval_s, system, assumeNotNull(group_name) AS name, dispatched_cpu_s, cpu_queueing_s, disk_s, journaling_s,
+  operating_system_contention_s, lock_contention_s, ineligible_s, other_s, held_up_s
+FROM (SELECT *, {group_name} AS group_name FROM counterflow.wait_signature WHERE task != '*')
 WHERE group_name IS NOT NULL
 COMMENT 'Seconds that single tasks of IBM i ran and waited, rows of wait_signature, each with its group, wait_by(grouping = ...): as in job_by. held_up_s are the seconds in all groups that hold work up.';
+
+-- Whole hours are read by hour, as far as they are computed: `look` without --keep computes none.
+CREATE OR REPLACE VIEW counterflow.wait_within {on_cluster} AS
+WITH
+  toStartOfHour({since:DateTime64(3)} + toIntervalMillisecond(3599999)) AS first,
+  least(toStartOfHour({until:DateTime64(3)}), (SELECT max(ts) FROM counterflow.wait_1h)) AS last
+SELECT * EXCEPT (interval_s)
+FROM counterflow.wait_by(grouping = {grouping:String})
+WHERE ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)} AND NOT (ts > first AND ts <= last)
+UNION ALL
+SELECT
+  ts, system, assumeNotNull({group_name}) AS name, dispatched_cpu_s, cpu_queueing_s, disk_s, journaling_s,
+  operating_system_contention_s, lock_contention_s, ineligible_s, other_s, held_up_s
+FROM counterflow.wait_1h FINAL
+WHERE ts > first AND ts <= last AND intervals > 0 AND name != ''
+COMMENT 'Seconds that tasks of IBM i ran and waited within a range, each row with its group, wait_within(grouping = ..., since = ..., until = ...): as in job_by. Rows are those of whole hours, and of the intervals before and after these.';
 
 -- What mirroring would cost jobs. Source of the 10 µs per km and round trip, and of two round trips per row change:
 -- IBM Db2 Mirror for i: Performance Considerations, 3.4. That source counts none for a lock, which takes at least one.
@@ -594,8 +573,7 @@ LEFT JOIN
 ) AS own ON own.system = j.system
 LEFT JOIN
 (
-  SELECT system, name AS job, toNullable(sum(lock_contention_s)) AS waited_s FROM counterflow.wait_by(grouping = 'job')
-  WHERE ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+  SELECT system, name AS job, toNullable(sum(lock_contention_s)) AS waited_s FROM counterflow.wait_within(grouping = 'job', since = {since:DateTime64(3)}, until = {until:DateTime64(3)})
   GROUP BY system, job
 ) AS w ON w.system = j.system AND w.job = j.job
 COMMENT 'What mirroring would cost the jobs of IBM i of one name a day, mirror_cost(since = ..., until = ...): operations a day of what was recorded (less than a day counts as one), and the milliseconds that the line adds to a lock (one round trip, at least) and to a row change (two). updates include force end of data and releases, so unneeded (reads for update that no update or delete follows) is a lower bound. serial are changes in intervals in which one task alone of its generic name (first six characters) changed rows; serial_busiest_per_s is the highest rate of these. Logical I/O counts blocks under sequential-only.';

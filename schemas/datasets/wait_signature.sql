@@ -1,9 +1,10 @@
 -- A group without time in the interval is 0: the counters cover every bucket, and one without time has no row. A task
 -- whose job is not known, or of which no time is counted, has no row. Of the two rows of a job that changed its
--- subsystem, the greatest value stays.
+-- subsystem, pool or type, the greatest value stays.
 SELECT
   ts, max(w.interval_s) AS interval_s, system, task,
   max(w.job) AS job, max(w.job_name) AS job_name, max(w.job_user) AS job_user, max(w.subsystem) AS subsystem,
+  max(w.job_pool) AS job_pool, max(w.job_type) AS job_type,
   ifNull(sumIf(w.wait_ms, wait_group = 'dispatched_cpu'), 0) / 1000 AS dispatched_cpu_s,
   ifNull(sumIf(w.wait_ms, wait_group = 'cpu_queueing'), 0) / 1000 AS cpu_queueing_s,
   ifNull(sumIf(w.wait_ms, wait_group = 'disk'), 0) / 1000 AS disk_s,
@@ -26,10 +27,12 @@ FROM
 (
   SELECT
     ts, system, task, interval_s, wait_group, wait_ms, waits,
-    NULL AS job, NULL AS job_name, NULL AS job_user, NULL AS subsystem
+    NULL AS job, NULL AS job_name, NULL AS job_user, NULL AS subsystem, NULL AS job_pool, NULL AS job_type
   FROM counterflow.wait FINAL
   UNION ALL
-  SELECT ts, system, assumeNotNull(j.task), NULL, '', NULL, NULL, j.job, j.job_name, j.job_user, j.subsystem
+  SELECT
+    ts, system, assumeNotNull(j.task), NULL, '', NULL, NULL,
+    j.job, j.job_name, j.job_user, j.subsystem, j.job_pool, j.job_type
   FROM counterflow.job AS j FINAL
   WHERE isNotNull(j.task)
 ) AS w

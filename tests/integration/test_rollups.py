@@ -200,3 +200,56 @@ def test_a_back_fill_is_computed_piece_by_piece(lander: ClickHouse, monkeypatch:
 def until_nothing(client: ClickHouse) -> Iterable[int]:
     while computed := refresh(client, seconds=0):
         yield computed
+
+
+GROUPINGS = ("thread", "job", "generic_job", "user", "subsystem", "pool", "job_type")
+
+
+def waiting(minutes: int, task: str, disk_s: float | None, subsystem: str | None = "QBATCH", **columns: Any) -> Batch:
+    """One task's row of waits over an interval, and that of its job."""
+    ts = TEN + timedelta(minutes=minutes)
+    bucket = {"bucket": 5, "bucket_name": "disk", "wait_group": "disk", "waits": 1}
+    about = {"job": f"1/ANN/PAY{task}", "job_name": f"PAY{task}", "job_user": "ANN", "job_type": "B", "command": "PAY"}
+    return [
+        ("wait", at(ts, task=task, wait_ms=disk_s and 1000 * disk_s, **bucket, **columns)),
+        ("job", at(ts, task=task, subsystem=subsystem, job_pool="2", **about, **columns) | {"source": "ibmi_tables"}),
+    ]
+
+
+def waited(client: ClickHouse, source: str, where: str = "true") -> list[Row]:
+    """Return the seconds of each group that waited, of a view by interval or within a range."""
+    sums = "sum(disk_s) AS disk_s, sum(held_up_s) AS held_up_s"
+    grouped = "GROUP BY system, name HAVING held_up_s > 0 ORDER BY system, name"
+    return client.rows(f"SELECT system, name, {sums} FROM counterflow.{source} WHERE {where} {grouped}")
+
+
+def assert_within(client: ClickHouse, grouping: str, since: int, until: int) -> None:
+    """Assert that a range, from minute to minute, has the waits of its intervals."""
+    begin, end = (f"toDateTime64('{TEN + timedelta(minutes=edge):%F %T}', 3, 'UTC')" for edge in (since, until))
+    expected = waited(client, f"wait_by(grouping = '{grouping}')", f"ts > {begin} AND ts <= {end}")
+    assert expected
+    assert waited(client, f"wait_within(grouping = '{grouping}', since = {begin}, until = {end})") == expected
+
+
+def test_waits_of_a_range_are_those_of_its_intervals(lander: ClickHouse) -> None:
+    """Also those of a task whose time, subsystem or job becomes known later; each before and after it is summed."""
+    intervals = [waiting(minutes, task, n + 1) for n, minutes in enumerate((-45, 0, 15, 60, 61, 90)) for task in "AB"]
+    late = [waiting(90, task, 64, system="lpar2") for task in "AC"]
+    moved = [waiting(minutes, "A", 256, "QINTER", again_s=60) for minutes in (15, 60)]
+    again = [*moved, waiting(60, "B", None, again_s=60)]
+    for batches in (intervals, [[wait] for wait, _ in late], [[job] for _, job in late], again):
+        land(lander, [row for batch in batches for row in batch])
+        refresh(lander)
+        for since, until in ((-61, 180), (1, 119), (14, 40), (0, 60), (59, 61)):
+            assert_within(lander, "subsystem", since, until)
+    for grouping in GROUPINGS:
+        assert_within(lander, grouping, -61, 180)
+    ranked = waited(
+        lander, "wait_within(grouping = 'subsystem', since = '2026-11-20 10:00:00', until = '2026-11-20 11:00:00')"
+    )
+    assert ranked == [
+        {"system": "lpar1", "name": "QBATCH", "disk_s": 3, "held_up_s": 3},
+        {"system": "lpar1", "name": "QINTER", "disk_s": 512, "held_up_s": 512},
+    ]
+    [hour] = lander.rows("SELECT sum(intervals) AS n FROM counterflow.wait_1h FINAL WHERE system = 'lpar2'")
+    assert hour == {"n": 2}
