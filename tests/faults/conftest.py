@@ -32,7 +32,7 @@ def before_start(request: pytest.FixtureRequest) -> Callable[[StackSettings], No
 @pytest.fixture
 def line(stack: StackSettings, tmp_path: Path) -> Iterator[Line]:
     """The stack, recovered from earlier tests, under a load of its own whose first results have arrived."""
-    until(lambda: all(part.state == "running" for part in lifecycle.status(stack)), within_s=180)
+    until(lambda: all(part.state == "running" for part in lifecycle.status(stack)), within_s=300)
     with Line(stack, tmp_path) as line:
         line.back()
         yield line

@@ -109,7 +109,7 @@ def test_killed(line: Line, report: Callable[..., None], part: str) -> None:
     began = time.monotonic()
     killed = line.kill(part)
     until(lambda: line.pid(part) not in (0, killed))
-    until(lambda: all(found.state == "running" for found in lifecycle.status(line.stack)), within_s=180)
+    until(lambda: all(found.state == "running" for found in lifecycle.status(line.stack)), within_s=300)
     line.back()
     report(NUMBERS[part], time.monotonic() - began, line.oracle())
     assert b"NoResourceAvailableException" not in log.read_bytes()[before:], "jobs did not wait for the TaskManager"
@@ -120,7 +120,7 @@ def test_supervisor_killed(line: Line) -> None:
     until(lambda: not supervision.alive(line.stack))
     line.back()
     assert "that a killed supervisor left" in line.counterflow("status").stdout
-    assert line.counterflow("up").returncode == 0
+    assert line.counterflow("up", timeout_s=600).returncode == 0
     line.back()
     line.kill("lander")
     line.back()
@@ -150,9 +150,9 @@ def test_killed_at_random(line: Line, tmp_path: Path, request: pytest.FixtureReq
         line.back()
         for folder in folders:
             folder.wait()
-    until(lambda: all(found.state == "running" for found in lifecycle.status(line.stack)), within_s=180)
+    until(lambda: all(found.state == "running" for found in lifecycle.status(line.stack)), within_s=300)
     written = {folder.name: folder.written() for folder in folders}
-    until(lambda: {name: line.counted(name) for name in written} == written, within_s=180, every_s=1)
+    until(lambda: {name: line.counted(name) for name in written} == written, within_s=300, every_s=1)
     right = {name: {"pending": 0, "lost": 0, "wrong": 0} for name in written}
     until(lambda: audited(line, written) == right, within_s=300, every_s=1)
     assert line.oracle().right
