@@ -99,6 +99,9 @@ def _config(settings: StackSettings) -> str:
   <users_config>users.xml</users_config>
   <log-level>warning</log-level>
   <logger><log>{escape(str(settings.logs))}/clickhouse-engine.log</log><size>10M</size><count>3</count></logger>
+  <!-- the library has 2 threads, and warns of each task that leaves one for others, many times a second -->
+  <background_schedule_pool_size>16</background_schedule_pool_size>
+  <background_streaming_schedule_pool_size>16</background_streaming_schedule_pool_size>
   <mark_cache_size>268435456</mark_cache_size>
   <uncompressed_cache_size>{_UNPACKED}</uncompressed_cache_size>
   <max_server_memory_usage>4000000000</max_server_memory_usage>
