@@ -58,7 +58,7 @@ def watcher(settings: StackSettings) -> Part:
         name="jobs",
         command=(sys.executable, "-m", "counterflow", "jobs", "submit", "--watch"),
         ready=lambda _: _ready(settings),
-        ready_s=300,
+        ready_s=600,
     )
 
 

@@ -120,7 +120,7 @@ def test_supervisor_killed(line: Line) -> None:
     until(lambda: not supervision.alive(line.stack))
     line.back()
     assert "that a killed supervisor left" in line.counterflow("status").stdout
-    assert line.counterflow("up", timeout_s=600).returncode == 0
+    assert line.counterflow("up", timeout_s=900).returncode == 0
     line.back()
     line.kill("lander")
     line.back()
