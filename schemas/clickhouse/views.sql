@@ -464,11 +464,9 @@ COMMENT 'Logical database I/O of groups of jobs of IBM i by interval, io_by(grou
 
 -- How long the tasks of groups of jobs run and wait.
 CREATE OR REPLACE VIEW counterflow.wait_by {on_cluster} AS
-SELECT
-  ts, interval_s, system, assumeNotNull(group_name) AS name, dispatched_cpu_s, cpu_queueing_s, disk_s, journaling_s,
-  operating_system_contention_s, lock_contention_s, ineligible_s, other_s, held_up_s
-FROM (SELECT *, {group_name} AS group_name FROM counterflow.wait_signature WHERE task != '*')
-WHERE group_name IS NOT NULL
+SELECT *, assumeNotNull({group_name}) AS name
+FROM counterflow.wait_signature
+WHERE task != '*' AND {group_name} IS NOT NULL
 COMMENT 'Seconds that single tasks of IBM i ran and waited, rows of wait_signature, each with its group, wait_by(grouping = ...): as in job_by. held_up_s are the seconds in all groups that hold work up.';
 
 -- Whole hours are read by hour, as far as they are computed: `look` without --keep computes none.
@@ -476,7 +474,9 @@ CREATE OR REPLACE VIEW counterflow.wait_within {on_cluster} AS
 WITH
   toStartOfHour({since:DateTime64(3)} + toIntervalMillisecond(3599999)) AS first,
   least(toStartOfHour({until:DateTime64(3)}), (SELECT max(ts) FROM counterflow.wait_1h)) AS last
-SELECT * EXCEPT (interval_s)
+SELECT
+  ts, system, name, dispatched_cpu_s, cpu_queueing_s, disk_s, journaling_s, operating_system_contention_s,
+  lock_contention_s, ineligible_s, other_s, held_up_s
 FROM counterflow.wait_by(grouping = {grouping:String})
 WHERE ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)} AND NOT (ts > first AND ts <= last)
 UNION ALL
