@@ -109,7 +109,8 @@ def log_figures(row: Record) -> Record:
         by_count = over(steps[name], counted)
         return over(row.get(f"{name}_delta"), usual) if by_count is None else by_count
 
-    synchronous = over(steps["zhl_log_write_fail_sync"], steps["zhl_log_writes"])
+    failed = over(steps["zhl_log_write_fail_sync"], steps["zhl_log_writes"])
+    synchronous_pct = None if failed is None else 100 * (1 - failed)
     ci_per_io = over(steps["ci_written"], steps["write_ios"])
     if not counted:
         ci_per_io = over(row.get("ci_written_delta"), row.get("write_ios_delta"))
@@ -126,11 +127,7 @@ def log_figures(row: Record) -> Record:
         "waiting_threads": over(times(steps["log_write_wait_us"], 1e-6), counted),
         "log_write_ms": over(times(steps["log_write_wait_us"], 1e-3), steps["log_write_waits"]),
         "ci_per_io": ci_per_io,
-        "zhl_sync_pct": row["zhl_sync_pct"]
-        if row.get("zhl_sync_pct") is not None
-        else None
-        if synchronous is None
-        else 100 * (1 - synchronous),
+        "zhl_sync_pct": synchronous_pct if row.get("zhl_sync_pct") is None else row["zhl_sync_pct"],
         "reset": None if between is None else fell,
     }
 
@@ -406,22 +403,15 @@ def member(system: str, name: str, begin: datetime, seed: int, count: int, path:
             log_write_wait_us=elapsed * 1e6 * (100 if full else 2),
             log_write_waits=0 if each == 5 else cis,
         )
-        fixed = {"subsystem": name, "member": name, "log_path": path, "active_threads": 256.0}
-        copies = None if each == 6 else 2.0
-        yield (
-            "db_log",
-            {"ts": stamp(ts), "interval_s": 60.0, **fixed, "copies": copies, "source": "db2_log_csv", **counts},
-        )
+        fixed: Record = {"subsystem": name, "member": name, "log_path": path, "active_threads": 256.0}
+        fixed |= {"copies": None if each == 6 else 2.0, "source": "db2_log_csv"}
+        yield "db_log", {"ts": stamp(ts), "interval_s": 60.0, **fixed, **counts}
 
 
 def reported(ts: datetime, **columns: Any) -> Record:
     """Return an OMEGAMON block: deltas, and a rate."""
-    deltas = {
-        "ci_created_delta": 861.0,
-        "ci_written_delta": 2004.0,
-        "write_ios_delta": 554.0,
-        "buffer_waits_delta": 3.0,
-    }
+    deltas = {"ci_created_delta": 861.0, "ci_written_delta": 2004.0}
+    deltas |= {"write_ios_delta": 554.0, "buffer_waits_delta": 3.0}
     block = {"ts": stamp(ts), "interval_s": 181.0, "log_rate_mb_s": 0.02, "source": "omegamon_log_activity"}
     return {**block, **deltas, **columns}
 
@@ -445,11 +435,8 @@ def settled(begin: datetime, seed: int, count: int) -> Iterator[tuple[str, Recor
         if each % 5 == 0:
             single = {**row, "run_id": run, "operation": "READ", "done_delta": 7.0}
             yield "workload", {**single, "source": "ycsb"}
-    yield (
-        "workload",
-        {**row, "run_id": "run 2", "operation": "", "final": True, "done": 1e9, "workload": "WHOLE"}
-        | {"source": "ycsb"},
-    )
+    whole = {**row, "run_id": "run 2", "operation": "", "final": True, "done": 1e9, "workload": "WHOLE"}
+    yield "workload", {**whole, "source": "ycsb"}
     yield "workload", {**row, "run_id": run, "final": True, "done": 1e9, "source": "ycsb"}
     yield "workload", {**row, "run_id": "", "interval_s": 300.0, "workload": "FIVE", "done_delta": 1e6, "source": "x"}
     yield "workload", {**row, "run_id": "", "interval_s": 20.0, "workload": "SHORT", "done_delta": 1e5, "source": "x"}
@@ -484,13 +471,8 @@ def power(begin: datetime) -> Iterator[tuple[str, Record]]:
         yield "system_cpu", {**row, "cpu_base": "floating", "user_pct": 50.0, "physical_consumed_cores": 2.0 + each / 7}
     for each in range(5):
         ts = begin + each * timedelta(minutes=1)
-        done = {
-            "workload": "OLTP",
-            "run_id": "a",
-            "unit_of_work": "transactions",
-            "operation": "",
-            "source": "workload_csv",
-        }
+        done = {"workload": "OLTP", "run_id": "a", "unit_of_work": "transactions", "operation": ""}
+        done["source"] = "workload_csv"
         yield "workload", {"ts": stamp(ts), "interval_s": 60.0, **done, "done_delta": 37_800.0}
         name = "other" if each % 2 else "i"
         row = {"ts": stamp(ts), "interval_s": 60.0, "engine_type": "core", "engine": "all"}
@@ -510,16 +492,11 @@ def lpar(system: str, begin: datetime, seed: int) -> Rows:
         ("db_log", reported(begin + timedelta(minutes=40), subsystem="DBP3")),
         ("db_log", reported(begin + timedelta(minutes=41), subsystem="DBP4", copies=2.0)),
         ("db_log", reported(begin + timedelta(minutes=10), subsystem="DBP1", log_path="zhpf" if seed % 2 else "zhl")),
-        (
-            "db_log",
-            {"ts": stamp(begin + timedelta(minutes=50)), "subsystem": "DBP3", "source": "x", "log_rate_mb_s": 1.0},
-        ),
     ]
-    for each, figures in (
-        (38, {"log_path": "zhl", "copies": 2.0}),
-        (39, {"zhl_sync_pct": 4.36}),
-        (59, {"copies": 1.0}),
-    ):
+    rate = {"ts": stamp(begin + timedelta(minutes=50)), "subsystem": "DBP3", "source": "x", "log_rate_mb_s": 1.0}
+    rows.append(("db_log", rate))
+    path: Record = {"log_path": "zhl", "copies": 2.0}
+    for each, figures in ((38, path), (39, {"zhl_sync_pct": 4.36}), (59, {"copies": 1.0})):
         envelope = {"ts": stamp(begin + timedelta(minutes=each, seconds=-40)), "subsystem": "DBP3", "source": "stated"}
         rows.append(("db_log", {**envelope, **figures}))
     rows.append(("db_log", reported(begin + timedelta(minutes=43), subsystem="DBP3", ci_created_delta=None)))
