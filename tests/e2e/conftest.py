@@ -45,7 +45,7 @@ def reader(stack: StackSettings) -> Iterator[ClickHouse]:
 @pytest.fixture(scope="session")
 def demo(counterflow: Run) -> subprocess.CompletedProcess[str]:
     """What `counterflow demo --json` reported; its stories begin as those of `simulated`, and stay in the stack."""
-    return counterflow("demo", "--start", f"{START:%FT%TZ}", "--json", within_s=300)
+    return counterflow("demo", "--start", f"{START:%FT%TZ}", "--json", within_s=900)
 
 
 @pytest.fixture(scope="session")

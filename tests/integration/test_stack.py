@@ -38,7 +38,7 @@ NewStack = Callable[[], StackSettings]
 def counterflow(settings: StackSettings, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     values = settings.model_dump(exclude_none=True) | {"grafana": settings.grafana or "none"}
     named = {f"COUNTERFLOW_{name.upper()}": str(value) for name, value in values.items()}
-    return run_apart(*words, within_s=300, **named | environment)
+    return run_apart(*words, within_s=900, **named | environment)
 
 
 def test_status_shows_every_part_running(stack: StackSettings) -> None:
