@@ -181,11 +181,11 @@ def fill(client: ClickHouse) -> None:
 def _drop_rollup_views(client: ClickHouse) -> None:
     """Drop the views behind ledger and metrics by hour: at this size they would take most of the time.
 
-    Those that list systems stay, and those behind arrivals and processors by hour.
+    Those that list systems stay, and those behind arrivals, processors and waits by hour.
     """
     for view in client.rows(
         "SELECT name FROM system.tables WHERE database = 'counterflow' AND match(name, '_to_(ledger|hour_touched)$')"
-        " AND NOT match(name, '^(manifest|system_cpu)_')"
+        " AND NOT match(name, '^(manifest|system_cpu|wait)_')"
     ):
         client.post(f"DROP VIEW counterflow.{view['name']}")
 

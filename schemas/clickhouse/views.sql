@@ -469,11 +469,11 @@ FROM counterflow.wait_signature
 WHERE task != '*' AND {group_name} IS NOT NULL
 COMMENT 'Seconds that single tasks of IBM i ran and waited, rows of wait_signature, each with its group, wait_by(grouping = ...): as in job_by. held_up_s are the seconds in all groups that hold work up.';
 
--- Whole hours are read by hour, as far as they are computed: `look` without --keep computes none.
+-- Whole hours are read by hour where a point is an hour or more; `look` without --keep computes none.
 CREATE OR REPLACE VIEW counterflow.wait_within {on_cluster} AS
 WITH
   toStartOfHour({since:DateTime64(3)} + toIntervalMillisecond(3599999)) AS first,
-  least(toStartOfHour({until:DateTime64(3)}), (SELECT max(ts) FROM counterflow.wait_1h)) AS last
+  if({bucket_s:UInt32} < 3600, first, least(toStartOfHour({until:DateTime64(3)}), (SELECT max(ts) FROM counterflow.wait_1h))) AS last
 SELECT
   ts, system, name, dispatched_cpu_s, cpu_queueing_s, disk_s, journaling_s, operating_system_contention_s,
   lock_contention_s, ineligible_s, other_s, held_up_s
@@ -485,7 +485,7 @@ SELECT
   operating_system_contention_s, lock_contention_s, ineligible_s, other_s, held_up_s
 FROM counterflow.wait_1h FINAL
 WHERE ts > first AND ts <= last AND intervals > 0 AND name != ''
-COMMENT 'Seconds that tasks of IBM i ran and waited within a range, each row with its group, wait_within(grouping = ..., since = ..., until = ...): as in job_by. Rows are those of whole hours, and of the intervals before and after these.';
+COMMENT 'Seconds that tasks of IBM i ran and waited within a range, each row with its group, wait_within(grouping = ..., since = ..., until = ..., bucket_s = ...): as in job_by. Where points of bucket_s are an hour or more, rows are those of whole hours, and of the intervals before and after these.';
 
 -- What mirroring would cost jobs. Source of the 10 µs per km and round trip, and of two round trips per row change:
 -- IBM Db2 Mirror for i: Performance Considerations, 3.4. That source counts none for a lock, which takes at least one.
@@ -573,7 +573,8 @@ LEFT JOIN
 ) AS own ON own.system = j.system
 LEFT JOIN
 (
-  SELECT system, name AS job, toNullable(sum(lock_contention_s)) AS waited_s FROM counterflow.wait_within(grouping = 'job', since = {since:DateTime64(3)}, until = {until:DateTime64(3)})
+  SELECT system, name AS job, toNullable(sum(lock_contention_s)) AS waited_s
+  FROM counterflow.wait_within(grouping = 'job', since = {since:DateTime64(3)}, until = {until:DateTime64(3)}, bucket_s = 3600)
   GROUP BY system, job
 ) AS w ON w.system = j.system AND w.job = j.job
 COMMENT 'What mirroring would cost the jobs of IBM i of one name a day, mirror_cost(since = ..., until = ...): operations a day of what was recorded (less than a day counts as one), and the milliseconds that the line adds to a lock (one round trip, at least) and to a row change (two). updates include force end of data and releases, so unneeded (reads for update that no update or delete follows) is a lower bound. serial are changes in intervals in which one task alone of its generic name (first six characters) changed rows; serial_busiest_per_s is the highest rate of these. Logical I/O counts blocks under sequential-only.';

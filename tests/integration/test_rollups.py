@@ -202,9 +202,6 @@ def until_nothing(client: ClickHouse) -> Iterable[int]:
         yield computed
 
 
-GROUPINGS = ("thread", "job", "generic_job", "user", "subsystem", "pool", "job_type")
-
-
 def waiting(minutes: int, task: str, disk_s: float | None, subsystem: str | None = "QBATCH", **columns: Any) -> Batch:
     """One task's row of waits over an interval, and that of its job."""
     ts = TEN + timedelta(minutes=minutes)
@@ -223,12 +220,19 @@ def waited(client: ClickHouse, source: str, where: str = "true") -> list[Row]:
     return client.rows(f"SELECT system, name, {sums} FROM counterflow.{source} WHERE {where} {grouped}")
 
 
+def within(grouping: str, since: int, until: int, bucket_s: int = 3600) -> str:
+    """Return the view of a range, from minute to minute."""
+    begin, end = (f"{TEN + timedelta(minutes=edge):%F %T}" for edge in (since, until))
+    return f"wait_within(grouping = '{grouping}', since = '{begin}', until = '{end}', bucket_s = {bucket_s})"
+
+
 def assert_within(client: ClickHouse, grouping: str, since: int, until: int) -> None:
-    """Assert that a range, from minute to minute, has the waits of its intervals."""
-    begin, end = (f"toDateTime64('{TEN + timedelta(minutes=edge):%F %T}', 3, 'UTC')" for edge in (since, until))
+    """Assert that a range has the waits of its intervals."""
+    begin, end = (f"'{TEN + timedelta(minutes=edge):%F %T}'" for edge in (since, until))
     expected = waited(client, f"wait_by(grouping = '{grouping}')", f"ts > {begin} AND ts <= {end}")
     assert expected
-    assert waited(client, f"wait_within(grouping = '{grouping}', since = {begin}, until = {end})") == expected
+    assert waited(client, within(grouping, since, until)) == expected
+    assert waited(client, within(grouping, since, until, bucket_s=60)) == expected
 
 
 def test_waits_of_a_range_are_those_of_its_intervals(lander: ClickHouse) -> None:
@@ -242,11 +246,9 @@ def test_waits_of_a_range_are_those_of_its_intervals(lander: ClickHouse) -> None
         refresh(lander)
         for since, until in ((-61, 180), (1, 119), (14, 40), (0, 60), (59, 61)):
             assert_within(lander, "subsystem", since, until)
-    for grouping in GROUPINGS:
+    for grouping in ("thread", "job", "generic_job", "user", "pool", "job_type"):
         assert_within(lander, grouping, -61, 180)
-    ranked = waited(
-        lander, "wait_within(grouping = 'subsystem', since = '2026-11-20 10:00:00', until = '2026-11-20 11:00:00')"
-    )
+    ranked = waited(lander, within("subsystem", 0, 60))
     assert ranked == [
         {"system": "lpar1", "name": "QBATCH", "disk_s": 3, "held_up_s": 3},
         {"system": "lpar1", "name": "QINTER", "disk_s": 512, "held_up_s": 512},
