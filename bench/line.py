@@ -13,6 +13,7 @@ from bench.figure import Figure
 from bench.generate_nmon import Recording, Shape, generate
 from bench.stack import Published, cpu_s, listed, publish, running
 from counterflow.collectors.agent.config import Config
+from counterflow.schemas.clickhouse_rollups import due
 from counterflow.stack import flink, lifecycle
 from counterflow.stack.account import wait_computed, wait_landed
 from counterflow.stack.settings import StackSettings
@@ -150,9 +151,18 @@ def _record(folder: Path, shape: Shape, systems: int) -> float:
     return sum(path.stat().st_size for path in folder.iterdir()) / 1e6
 
 
+def _settle(settings: StackSettings) -> None:
+    """Wait until the engine owes nothing for earlier rows: no hour to be summed, nothing to be merged."""
+    owed = f"SELECT (SELECT count() {due()}) + (SELECT count() FROM system.merges) AS n"
+    with settings.clickhouse("admin") as client:
+        while client.rows(owed)[0]["n"]:
+            time.sleep(1)
+
+
 def _through(settings: StackSettings, folder: Path, *options: str) -> Through:
     """Publish a folder and wait for its last result."""
     agent_id = f"bench-{folder.name}"
+    _settle(settings)
     begin, before = time.monotonic(), cpu_s(settings)
     sent = publish(folder, settings, agent_id, *options)
     published_s = time.monotonic() - begin

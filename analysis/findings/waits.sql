@@ -12,8 +12,7 @@ FROM
     system, wait_group, sum(seconds) AS held, argMin(ts, (-seconds, ts)) AS worst_at,
     sum(sumIf(seconds, wait_group = 'dispatched_cpu')) OVER (PARTITION BY system) AS ran
   FROM counterflow.wait_profile
-  WHERE grouping = 'job'
-    AND <chosen>
+  WHERE grouping = 'job' AND <chosen>
   GROUP BY system, wait_group
 )
 WHERE wait_group NOT IN ('dispatched_cpu', 'other')

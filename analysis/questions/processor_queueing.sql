@@ -7,8 +7,7 @@ SELECT
   round(sum(w.cpu_queueing_s) / nullIf(sum(w.dispatched_cpu_s), 0), 3) AS queued_s_per_running_s,
   round(max(w.cpu_queueing_s / nullIf(w.dispatched_cpu_s, 0)), 3) AS queued_s_per_running_s_max
 FROM counterflow.wait_signature AS w
-WHERE task = '*'
-  AND <chosen>
+WHERE task = '*' AND <chosen>
 GROUP BY system
 ORDER BY queued_s_per_running_s DESC NULLS LAST, system
 LIMIT 50

@@ -170,9 +170,8 @@ def log_load(published: Mapping[str, Sequence[Record]]) -> dict[tuple[str, ...],
         best = {name: max((f[name] for f in figures if f[name] is not None), default=None) for name in figures[0]}
         reported, written = best.pop("reported"), best.pop("all_written_mb_s")
         wanted = minutes(rows[0], figures[0]["interval_s"])  # of the first to arrive
-        known_of, beside = reported_for(
-            [row for row in reports if (row["system"], row["subsystem"]) == (system, subsystem)], wanted
-        )
+        stated = [row for row in reports if (row["system"], row["subsystem"]) == (system, subsystem)]
+        known_of, beside = reported_for(stated, wanted)
         best |= {name: known_of[name] for name in known_of if best[name] is None}
         best["written_mb_s"] = over(written, best["copies"])
         bases = {"written": best["written_mb_s"], "created": best["created_mb_s"], "reported": reported}
