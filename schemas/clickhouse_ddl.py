@@ -62,7 +62,7 @@ def _ordered(datasets: Iterable[Dataset]) -> Iterator[Dataset]:
 def feeds(dataset: Dataset) -> list[str]:
     """Return the views that enter a dataset's rows into the ledger, and their hours among those to be rolled up."""
     ledger = [ledger_view(dataset)] if dataset.role == "counter" else []
-    return [*ledger, *([touched_view(dataset)] if dataset.rolled_up else [])]
+    return [*ledger, *([touched_view(dataset)] if dataset.rolled_up_as else [])]
 
 
 def migration(dataset: Dataset) -> str:
@@ -232,10 +232,9 @@ multiIf(
 def touched_view(dataset: Dataset) -> str:
     """Return the view that notes of which hours of which systems rows were inserted: these are rolled up again."""
     name = dataset.dataset
-    target = "counterflow.hour_touched"
     return f"""\
-CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.{name}_to_hour_touched {{on_cluster}} TO {target} AS
-SELECT '{name}' AS dataset, system, {HOUR} AS hour, now64(3, 'UTC') AS touched_at
+CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.{name}_to_hour_touched {{on_cluster}} TO counterflow.hour_touched AS
+SELECT '{dataset.rolled_up_as}' AS dataset, system, {HOUR} AS hour, now64(3, 'UTC') AS touched_at
 FROM counterflow.{name}
 GROUP BY system, hour"""
 

@@ -22,8 +22,8 @@ def statements(dataset: Dataset) -> Iterator[str]:
         yield _metric_1h(dataset)
     if dataset.dataset == "system_cpu":
         yield _processor_load_1h()
-    if dataset.dataset in ("wait", "job"):
-        yield _wait_1h(dataset)
+    if dataset.dataset == "wait":
+        yield _wait_1h()
     if dataset.dataset == "manifest":
         yield _arrival()
 
@@ -71,7 +71,7 @@ WHERE {_touched("system_cpu")}
 GROUP BY system, engine_type, hour"""
 
 
-def _wait_1h(touched: Dataset) -> str:
+def _wait_1h() -> str:
     """Sum the waits of jobs; what the hour had before and no longer has gets a row as well, which replaces it."""
     job = ("job", "job_name", "job_user", "subsystem", "job_pool", "job_type")
     seconds = [name for name in datasets()["wait_signature"].columns if name.endswith("_s") and name != "total_s"]
@@ -83,11 +83,11 @@ FROM
 (
   SELECT system, {", ".join(f"ifNull({n}, '') AS {n}" for n in job)}, {HOUR} AS hour, 1 AS one, {", ".join(seconds)}
   FROM counterflow.wait_signature
-  WHERE task != '*' AND {_touched(touched.dataset)}
+  WHERE task != '*' AND {_touched("wait")}
   UNION ALL
   SELECT system, {", ".join(job)}, ts, 0, {", ".join("0" for _ in seconds)}
   FROM counterflow.wait_1h
-  WHERE {_touched(touched.dataset)}
+  WHERE {_touched("wait")}
 )
 WHERE system IN (SELECT system FROM counterflow.system_dataset WHERE dataset = 'wait')
 GROUP BY {key}"""

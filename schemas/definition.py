@@ -166,9 +166,11 @@ class Dataset(Strict):
         return (FOLDER / "datasets" / f"{self.dataset}.sql").read_text(encoding="utf-8")
 
     @property
-    def rolled_up(self) -> bool:
-        """Whether tables by hour are computed from its rows."""
-        return self.instance is not None or self.dataset in ("manifest", "wait", "job")
+    def rolled_up_as(self) -> str | None:
+        """Dataset whose tables by hour are computed again when rows of this one arrive: waits are summed by job."""
+        if self.instance is not None or self.dataset in ("manifest", "wait"):
+            return self.dataset
+        return "wait" if self.dataset == "job" else None
 
     @property
     def all_columns(self) -> dict[str, Column]:

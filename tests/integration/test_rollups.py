@@ -249,8 +249,7 @@ def test_waits_of_a_range_are_those_of_its_intervals(lander: ClickHouse, monkeyp
             assert_within(lander, "subsystem", since, until)
     for grouping in ("thread", "job", "generic_job", "user", "pool", "job_type"):
         assert_within(lander, grouping, -61, 180)
-    ranked = waited(lander, within("subsystem", 0, 60))
-    assert ranked == [
+    assert waited(lander, within("subsystem", 0, 60)) == [
         {"system": "lpar1", "name": "QBATCH", "disk_s": 3, "held_up_s": 3},
         {"system": "lpar1", "name": "QINTER", "disk_s": 512, "held_up_s": 512},
     ]
