@@ -8,9 +8,9 @@ Each row or table with such figures yields one reject, `out_of_range`, behind it
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import Any, BinaryIO, Literal, NamedTuple
 
 from counterflow.collectors.records import Context, Fields, Format, Item, Position, Reason, Record, Reject, Table
@@ -33,6 +33,8 @@ _MOST_NAMED = 5
 _NUMBERS = ("Float64", "Int64", "UInt64")
 
 Row = Mapping[str, Any]
+Member = Callable[[str], Any]
+"""Returns a member of a row by its name, None where the row has none."""
 
 
 class _Judged(NamedTuple):
@@ -43,27 +45,27 @@ class _Judged(NamedTuple):
     least: float
     stated: bool
 
-    def beyond(self, value: Any, row: Row) -> str | None:
-        """Return why a figure of `row` cannot be, None where it can."""
+    def beyond(self, value: Any, member: Member) -> str | None:
+        """Return why a figure of a row cannot be, None where it can."""
         if value is None or type(value) not in (int, float):
             return None
-        unit = (row.get("unit") or "") if self.stated else self.column.unit
+        unit = (member("unit") or "") if self.stated else self.column.unit
         if value < self.least:
             return f"{value:.12g} is below {self.least:g} {unit}"
         for limit in self.column.limits:
             most: float | None = limit.most
             for factor in limit.per:
-                known = row.get(factor)
+                known = member(factor)
                 most = most * known if most is not None and known else None
             if most is not None and value > most * SLACK:
                 per = "".join(f" * {factor}" for factor in limit.per)
                 return f"{value:.12g} is above {most:.12g} {unit}" + (f" ({limit.most:g}{per})" if per else "")
         if abs(value) >= _BEYOND_ANY:
             return f"{value:.12g} {unit}".rstrip() + " is beyond any counter"
-        return self._wrapped(value, row)
+        return self._wrapped(value, member)
 
-    def _wrapped(self, value: float, row: Row) -> str | None:
-        kind, seconds = row.get("kind", "rate") if self.stated else self.column.kind, row.get("interval_s")
+    def _wrapped(self, value: float, member: Member) -> str | None:
+        kind, seconds = (member("kind") or "rate") if self.stated else self.column.kind, member("interval_s")
         if kind not in ("delta", "rate"):
             return None
         amount = value * self.column.counts * (1.0 if kind == "delta" else seconds or 0.0)
@@ -187,11 +189,8 @@ class _Judge:
             yield _reject("; ".join(faults[:_MOST_NAMED]) + more, table.shared, not kept, table.line)
 
     def _is_plausible(self, table: Table) -> bool:
-        seconds, faults = table.shared.get("interval_s"), list[str]()
-        for at in _doubtful(table.dataset, table.shared, table.columns):
-            row = {**table.shared, **{name: values[at] for name, values in table.columns.items()}}
-            _possible(table.dataset, row, faults)
-        return not faults and (seconds is None or 0 <= seconds <= self.longest_s)
+        seconds = table.shared.get("interval_s")
+        return (seconds is None or 0 <= seconds <= self.longest_s) and not any(_looked_at(table))
 
     def _interval_is_impossible(self, fields: Row, faults: list[str]) -> bool:
         """Return whether the interval of a sample cannot be; the first row of the sample reports it."""
@@ -219,28 +218,36 @@ def _possible(dataset: str, fields: Fields, faults: list[str]) -> Fields | None:
     left_out = False
     for judged, ceiling in _with_ceilings(dataset, fields.get("interval_s")):
         value = fields.get(judged.name)
-        if value is None or _is_within(value, ceiling) or (beyond := judged.beyond(value, fields)) is None:
+        if value is None or _is_within(value, ceiling) or (beyond := judged.beyond(value, fields.get)) is None:
             continue
         faults.append(f"{judged.name} {beyond}")
         if judged.column.null_when is None:
             left_out = True
         else:
             fields = {name: kept for name, kept in fields.items() if name != judged.name}
-    if (beyond := _beyond_the_whole(dataset, fields)) is not None:
+    if (beyond := _beyond_the_whole(dataset, fields.get)) is not None:
         faults.append(beyond)
         fields = {name: kept for name, kept in fields.items() if name not in _shares(dataset)}
     return None if left_out else fields
 
 
-def _doubtful(dataset: str, shared: Row, columns: Mapping[str, Sequence[Any]]) -> set[int]:
-    """Return the rows of a table that need a closer look, by number: nearly always none."""
-    found: set[int] = set()
-    for judged, ceiling in _with_ceilings(dataset, shared.get("interval_s")):
-        values = columns.get(judged.name)
+def _member(table: Table, at: int, name: str) -> Any:
+    values = table.columns.get(name)
+    return table.shared.get(name) if values is None else values[at]
+
+
+def _looked_at(table: Table) -> Iterator[str | None]:
+    """Yield of each figure that needs a closer look why it cannot be, None where it can: nearly all need none."""
+    for judged, ceiling in _with_ceilings(table.dataset, table.shared.get("interval_s")):
+        values = table.columns.get(judged.name)
         if values is not None and not _within(values, ceiling):
-            found |= {at for at, value in enumerate(values) if value is not None and not _is_within(value, ceiling)}
-    shares = [columns[name] for name in _shares(dataset) if name in columns]
-    return found | {at for at, each in enumerate(zip(*shares, strict=True)) if sum(filter(None, each)) > 100}
+            for at, value in enumerate(values):
+                if value is not None and not _is_within(value, ceiling):
+                    yield judged.beyond(value, partial(_member, table, at))
+    shares = [table.columns[name] for name in _shares(table.dataset) if name in table.columns]
+    for at, each in enumerate(zip(*shares, strict=True)):
+        if sum(filter(None, each)) > 100:
+            yield _beyond_the_whole(table.dataset, partial(_member, table, at))
 
 
 @cache
@@ -249,10 +256,10 @@ def _shares(dataset: str) -> tuple[str, ...]:
     return definition.shares if definition else ()
 
 
-def _beyond_the_whole(dataset: str, row: Row) -> str | None:
+def _beyond_the_whole(dataset: str, member: Member) -> str | None:
     """Return why the shares of one whole cannot be, None where they can; each may be a tick of 10 ms too large."""
-    known = {name: share for name in _shares(dataset) if (share := row.get(name)) is not None}
-    total, ticks_pct = sum(known.values()), len(known) / (row.get("interval_s") or 1.0)
+    known = {name: share for name in _shares(dataset) if (share := member(name)) is not None}
+    total, ticks_pct = sum(known.values()), len(known) / (member("interval_s") or 1.0)
     return f"{' + '.join(known)} {total:.12g} is above 100 %" if total > 100 * SLACK + ticks_pct else None
 
 

@@ -70,6 +70,14 @@ def test_what_no_disk_can_do_is_null(column: str, value: float) -> None:
     assert column in reject.detail
 
 
+def test_shares_above_the_whole_are_null_in_a_table() -> None:
+    engine = {"engine_type": ["logical"], "engine": ["0"]}
+    table = Table("system_cpu", ENVELOPE, {**engine, "user_pct": [70.0], "sys_pct": [60.0]})
+    (kept,), (reject,) = judged(table)
+    assert kept.fields == {**ENVELOPE, "engine_type": "logical", "engine": "0"}
+    assert reject.detail == "system_cpu logical 0: user_pct + sys_pct 130 is above 100 %"
+
+
 def test_a_counter_beyond_any_is_left_out_and_its_manifest_counts_one_less() -> None:
     columns = {"section": ["io", "io"], "instance": ["", ""], "counter": ["tps", "rtps"], "value": [1e19, 1.0]}
     manifest = row("manifest", counted="counter", row_count=2)
