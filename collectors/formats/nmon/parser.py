@@ -318,7 +318,7 @@ class Parser:
             self._close(line.offset, line.number - 1, lent=before is None)
         if ambiguous:
             self._account.once("fold", line, Reason.CLOCK_CHANGE, f"{local}: {stamps.AMBIGUOUS}")
-        self._place_lost(line, number, instant)
+        self._place_lost(line, number, instant, lent=before is None)
         if number <= self._clock.number:
             if self._clock.instant is not None and instant <= self._clock.instant:
                 self._repeating = tag
@@ -406,7 +406,7 @@ class Parser:
             self._account.reject(line, Reason.LATE_ROW, f"{tag.decode()} is not the open snapshot", snapshot=tag)
         return False
 
-    def _place_lost(self, line: Line, number: int, instant: datetime) -> None:
+    def _place_lost(self, line: Line, number: int, instant: datetime, *, lent: bool) -> None:
         """Give the waiting snapshots stamps between those of their neighbours, or refuse them."""
         lost, self._unstamped = self._unstamped, []
         if lost:
@@ -428,7 +428,7 @@ class Parser:
                 self.feed(row)
             self._end_snapshot()
         if lost:  # lines after theirs were read already, so only the place behind them all can be resumed at
-            self.items.append(Position(line.offset, line.number - 1, self.state()))
+            self._close(line.offset, line.number - 1, lent=lent)
 
     def _refuse_unstamped(self, *which: Unstamped) -> None:
         if not which:
