@@ -286,8 +286,7 @@ class Parser:
         if local is None:
             self._account.reject(line, Reason.STAMP_INVALID, f"`{text(when)[:60]}` is no time and date", section="ZZZZ")
             return
-        is_open = int(tag[1:]) == self._snapshot.number
-        if is_open and stamps.to_utc(local, self._zone, None)[0] == self._snapshot.instant:
+        if tag == self._tag and stamps.to_utc(local, self._zone, None)[0] == self._snapshot.instant:
             self._account.reject(line, Reason.DUPLICATE_ROW, "the stamp is repeated", section="ZZZZ")
             return
         self._open(line, tag, local)
