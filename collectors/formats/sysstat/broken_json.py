@@ -75,6 +75,8 @@ def _missing(text: str, sections: Collection[str]) -> Iterator[tuple[int, str]]:
         while part == "]" and before == "}" and within[-1:] == ["{"] and is_section:
             yield end, "}"
             within.pop()
+        if before and not within:  # a brace that was missing ended it
+            return
         if part in ("{", "["):
             within.append(part)
         elif part in ("}", "]"):
