@@ -9,8 +9,8 @@ parts, all else stays as measured:
 - a job split in n: processor, disk, fault and journal time / n. What is spent on others stays: both queues, locks, and
   what no group holds.
 
-A job begins as long after the end of the one that it follows as it did, or when it did. docs/whatif.md has the model;
-`batch_backtest` tests it. In place of STRBCHMDL (IBM Power Systems Performance Capabilities Reference, Appendix B).
+A job begins as long after the end of the one that it follows as it did, or when it did. docs/whatif.md has the model,
+docs/studies/batch.md its errors. In place of STRBCHMDL (IBM Power Systems Performance Capabilities Reference, Appendix B).
 """
 
 from __future__ import annotations

@@ -11,12 +11,12 @@ import pytest
 
 from counterflow.analysis.queries import BEGINNING, END, queries, restricted, run_stored
 from counterflow.analysis.whatif.batch import BatchJob, read_stored
-from counterflow.analysis.whatif.batch_backtest import measured
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.simulate import simulate
 from counterflow.simulate.cases.batch_night import NIGHT
 from counterflow.simulate.night import play
 from tests.support.command_line import run
+from tests.support.nights import measured
 from tests.support.tables import insert_each
 
 BEGIN = datetime(2026, 5, 4, 20, tzinfo=UTC)
