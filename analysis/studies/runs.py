@@ -9,18 +9,19 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from counterflow.base.errors import CounterflowError
+
 Row = Mapping[str, Any]
 
 REUSED_AFTER_S = 3600.0
 """A pause in a label's recordings longer than this, and than four of their intervals, separates two runs."""
 
 
-class RunError(ValueError):
+class RunError(CounterflowError):
     """A run cannot be determined from the stored records; names the run, the reason and, in `hint`, the remedy."""
 
     def __init__(self, message: str, hint: str) -> None:
-        super().__init__(message)
-        self.hint = hint
+        super().__init__(message, hint=hint, exit_code=2)
 
 
 class Run(NamedTuple):

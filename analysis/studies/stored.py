@@ -7,9 +7,8 @@ from functools import cache
 from pathlib import Path
 
 from counterflow.analysis.studies.figures import SLACK_S, Measured, measured
-from counterflow.analysis.studies.runs import RunError, found
+from counterflow.analysis.studies.runs import found
 from counterflow.base.clickhouse import ClickHouse
-from counterflow.base.errors import CounterflowError
 
 QUERIES = Path(__file__).parent / "queries"
 
@@ -46,18 +45,14 @@ def read_run(client: ClickHouse, name: str, warm_up_s: float | None = None) -> M
 
     Raises
     ------
-    CounterflowError : there is no such run, or it is ambiguous; exit code 2.
+    RunError : there is no such run, or it is ambiguous.
     """
     statements = queries()
     of_run = {"param_run": name}
     configured = client.rows(statements["configured"], of_run)
     stated = {line["name"] for line in configured if line["section"] == "run"}
     labelled = [] if {"begin", "end"} <= stated else client.rows(statements["labelled"], of_run)
-    try:
-        run = found(name, labelled, configured, warm_up_s)
-        begin, end = (datetime.fromtimestamp(s, UTC) for s in (run.begin_s - SLACK_S, run.end_s + 2 * SLACK_S))
-        during = {"param_systems": sorted(run.systems), "param_from": f"{begin:%F %T}", "param_to": f"{end:%F %T}"}
-        rows = {of: client.rows(sql, during) for of, sql in statements.items() if of not in OF_A_NAME}
-        return measured(run, rows)
-    except RunError as error:
-        raise CounterflowError(str(error), hint=error.hint, exit_code=2) from None
+    run = found(name, labelled, configured, warm_up_s)
+    begin, end = (datetime.fromtimestamp(s, UTC) for s in (run.begin_s - SLACK_S, run.end_s + 2 * SLACK_S))
+    during = {"param_systems": sorted(run.systems), "param_from": f"{begin:%F %T}", "param_to": f"{end:%F %T}"}
+    return measured(run, {of: client.rows(sql, during) for of, sql in statements.items() if of not in OF_A_NAME})

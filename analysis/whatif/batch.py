@@ -10,7 +10,7 @@ parts, all else stays as measured:
   what no group holds.
 
 A job begins as long after the end of the one that it follows as it did, or when it did. docs/whatif.md has the model,
-docs/studies/batch.md its errors. In place of STRBCHMDL (IBM Power Systems Performance Capabilities Reference, Appendix B).
+docs/studies/batch.md its errors. It stands in for STRBCHMDL (Power Systems Performance Capabilities Reference, B).
 """
 
 from __future__ import annotations
