@@ -33,44 +33,22 @@ class Period(NamedTuple):
     end: datetime
 
 
-class Change(NamedTuple):
-    """How the rate of one name changed.
+def changes(client: ClickHouse, system: str, period: Period) -> Iterator[Answer]:
+    """Yield how rates changed, measure by measure, the name that explains most first; nothing has judged a change.
 
-    Parameters
-    ----------
-    measure, unit : what is measured.
-    before, during : rate in the quiet time and in the time in question, 0 for a name that was absent.
-    change : of the rate.
-    explains_pct : its share of all changes of the measure, up and down.
-    """
-
-    measure: str
-    unit: str
-    name: str
-    before: float
-    during: float
-    change: float
-    explains_pct: float
-
-    def answer(self, system: str) -> Answer:
-        """Return the change in the shape of every answer; a change warns, but nothing has judged it."""
-        figure = f"{self.before:.4g} before, {self.during:.4g} during, {self.unit}"
-        why = f"explains {self.explains_pct:.1f} % of the change"
-        source = ", ".join(sorted(tables_of(behind(self.measure))))
-        return Answer(
-            "change", system, self.measure, self.name, "warn", False, figure, why, source, None, details=self._asdict()
-        )
-
-
-def changes(client: ClickHouse, system: str, period: Period) -> Iterator[Change]:
-    """Yield the changes, measure by measure, the name that explains most first.
+    `details` have the rates `before`, in the quiet time, and `during`, in the time in question, 0 for a name that was
+    absent, their `change`, and what it `explains_pct` of all changes of the measure, up and down.
 
     A measure that lacks rows in either time yields nothing: what is unknown has not changed.
     """
     names = ("quiet", "begin", "until")
     parameters = {f"param_{name}": literal(ts) for name, ts in zip(names, period, strict=True)}
-    rows = client.rows(_RANKED, {**parameters, "param_system": system, "param_least": str(LEAST_PCT)})
-    yield from (Change(**row) for row in rows)
+    for row in client.rows(_RANKED, {**parameters, "param_system": system, "param_least": str(LEAST_PCT)}):
+        figure = f"{row['before']:.4g} before, {row['during']:.4g} during, {row['unit']}"
+        why = f"explains {row['explains_pct']:.1f} % of the change"
+        source = ", ".join(sorted(tables_of(behind(row["measure"]))))
+        of = system, row["measure"], row["name"]
+        yield Answer("change", *of, "warn", False, figure, why, source, None, details=row)
 
 
 class Ranking(NamedTuple):
@@ -108,7 +86,7 @@ def rank(
     else:
         about = f"{rule} never raised its alarm on {system}" if rule else f"no rule raised an alarm on {system}"
         raise CounterflowError(about, hint="counterflow sql what_was_wrong lists the alarms", exit_code=2)
-    found = [one.answer(system) for one in changes(client, system, period)]
+    found = list(changes(client, system, period))
     if not found:  # what is unknown has not changed
         for begin, until in ((period.begin, period.end), (period.quiet, period.begin)):
             if not recorded_s(client, system, begin, until):

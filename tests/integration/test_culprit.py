@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import orjson
 import pytest
 
-from counterflow.analysis.culprit import Change, Period, changes, spell
+from counterflow.analysis.culprit import Period, changes, spell
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.dashboards.definition import charts
 from counterflow.dashboards.macros import Range, expand
@@ -30,8 +31,9 @@ def minutes() -> Iterator[tuple[int, dict[str, Any]]]:
         yield number, {"ts": (NOON + timedelta(minutes=number)).isoformat()}
 
 
-def found(client: ClickHouse, measure: str, period: Period = PERIOD) -> dict[str, Change]:
-    return {one.name: one for one in changes(client, SYSTEM, period) if one.measure == measure}
+def found(client: ClickHouse, measure: str, period: Period = PERIOD) -> dict[str, SimpleNamespace]:
+    answers = [one for one in changes(client, SYSTEM, period) if one.subject == measure]
+    return {str(one.entity): SimpleNamespace(**one.details) for one in answers}
 
 
 def test_names_are_ranked_by_the_change_that_they_explain_not_by_size(client: ClickHouse) -> None:
