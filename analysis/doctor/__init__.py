@@ -39,7 +39,7 @@ STATUSES: dict[str, Status] = {
     "stopped": "warn",
     "missing": "fail",
 }
-"""Status of the answer by the status of a finding; `absent` is input that the system never had."""
+"""Status of the answer by what is known of the input; `absent` is input that the system never had."""
 
 
 class Arrival(NamedTuple):
@@ -50,47 +50,31 @@ class Arrival(NamedTuple):
     sources: tuple[str, ...] = ()
 
 
-class InputFinding(NamedTuple):
-    """Whether one subject can be judged on one system.
+def _answer(
+    kind: str,
+    system: str,
+    subject: str,
+    entity: str | None,
+    status: str,
+    since: datetime | None = None,
+    newest: datetime | None = None,
+    why: str | None = None,
+    remedy: str | None = None,
+    affects: tuple[str, ...] = (),
+) -> Answer:
+    """Return whether one subject can be judged on one system; `details` have `input`, a key of `STATUSES`, and times.
 
-    Parameters
-    ----------
-    kind, subject : `verdict`, `kpi`, `alert` or `board`, and its name.
-    entity : the judged thing within the system; None for the system as a whole.
-    status : a key of `STATUSES`.
-    since, newest : times of its input; None where there is none.
-    why, advice : None where the status is `ok`.
-    affects : alerts and boards that depend on a verdict or KPI.
+    `affects` are the alerts and boards that depend on a verdict or KPI.
     """
-
-    kind: str
-    subject: str
-    system: str
-    entity: str | None
-    status: str
-    since: datetime | None = None
-    newest: datetime | None = None
-    why: str | None = None
-    advice: str | None = None
-    affects: tuple[str, ...] = ()
-
-    @property
-    def raises(self) -> bool:
-        """Whether somebody must act."""
-        return self.status not in ("ok", "absent")
-
-    @property
-    def answer(self) -> Answer:
-        """The finding in the shape of every answer."""
-        newest = f"newest interval ends at {self.newest:%F %T}" if self.newest else None
-        source = ", ".join(_read_by(self)) or None
-        details = {"input": self.status, "since": self.since, "newest": self.newest, "affects": self.affects}
-        judged = self.kind, self.system, self.subject, self.entity, STATUSES[self.status], self.raises
-        return Answer(*judged, newest, self.why, source, self.advice, details=details)
+    ends = f"newest interval ends at {newest:%F %T}" if newest else None
+    source = ", ".join(_read_by(kind, subject)) or None
+    details = {"input": status, "since": since, "newest": newest, "affects": affects}
+    raises = status not in ("ok", "absent")
+    return Answer(kind, system, subject, entity, STATUSES[status], raises, ends, why, source, remedy, details=details)
 
 
-def examine(client: ClickHouse, systems: Collection[str] = (), at: datetime | None = None) -> list[InputFinding]:
-    """Return the findings of every verdict, KPI, alert and board on each system; `at` stands for now.
+def examine(client: ClickHouse, systems: Collection[str] = (), at: datetime | None = None) -> list[Answer]:
+    """Return the answers of every verdict, KPI, alert and board on each system; `at` stands for now.
 
     Raises
     ------
@@ -99,12 +83,12 @@ def examine(client: ClickHouse, systems: Collection[str] = (), at: datetime | No
     at = at or datetime.now(UTC)
     arrived = arrivals(client, systems)
     direct = [
-        finding
+        one
         for system, found in arrived.items()
-        for finding in (*_verdicts_absent(system, found), *_kpis(system, found, at))
+        for one in (*_verdicts_absent(system, found), *_kpis(system, found, at))
     ]
     direct += _verdicts(client, arrived, at)
-    direct = [finding for finding in direct if finding.kind == "kpi" or not _superseded(finding, direct)]
+    direct = [one for one in direct if one.kind == "kpi" or not _superseded(one, direct)]
     return [*direct, *_dependents(direct)]
 
 
@@ -164,12 +148,12 @@ def affected(dataset: str, rule: str | None = None) -> tuple[str, ...]:
     return (*found, *(f"board {name}" for name, board in boards().items() if drawn & set(board.charts)))
 
 
-def _read_by(finding: InputFinding) -> tuple[str, ...]:
+def _read_by(kind: str, subject: str) -> tuple[str, ...]:
     """Return the counters from which a verdict or a KPI is computed; none of an alert or a board, which read those."""
     from counterflow.pipelines.rules import rules
 
-    of = {"verdict": lambda: inputs(rules()[finding.subject].dataset), "kpi": lambda: inputs(finding.subject)}
-    return of[finding.kind]() if finding.kind in of else ()
+    of = {"verdict": lambda: inputs(rules()[subject].dataset), "kpi": lambda: inputs(subject)}
+    return of[kind]() if kind in of else ()
 
 
 def _required(dataset: Dataset) -> str | None:
@@ -187,7 +171,7 @@ def _feeds(dataset: Dataset, arrived: Mapping[str, Arrival]) -> list[Arrival]:
     return [one for one in found if any(source.startswith(of) for source in one.sources)]
 
 
-def _kpis(system: str, arrived: Mapping[str, Arrival], at: datetime) -> Iterator[InputFinding]:
+def _kpis(system: str, arrived: Mapping[str, Arrival], at: datetime) -> Iterator[Answer]:
     for name, dataset in datasets().items():
         if dataset.counts is None and dataset.role != "view":
             continue
@@ -196,7 +180,7 @@ def _kpis(system: str, arrived: Mapping[str, Arrival], at: datetime) -> Iterator
         if not present:
             why = f"no {_required(dataset) or ' or '.join(needed)} arrives"
             advice = f"collect one of: {_sources(needed)}"
-            yield InputFinding("kpi", name, system, None, "absent", why=why, advice=advice, affects=affects)
+            yield _answer("kpi", system, name, None, "absent", why=why, remedy=advice, affects=affects)
             continue
         since, newest = min(one.since for one in present), max(one.newest for one in present)
         status, why, advice = "ok", "", ""
@@ -210,10 +194,10 @@ def _kpis(system: str, arrived: Mapping[str, Arrival], at: datetime) -> Iterator
         elif newest < at - STOPPED:
             status, why = "stopped", f"no {' or '.join(needed)} since {newest:%F %T}"
             advice = f"see whether the agent of {system} runs: counterflow sql landing_delay"
-        yield InputFinding("kpi", name, system, None, status, since, newest, why or None, advice or None, affects)
+        yield _answer("kpi", system, name, None, status, since, newest, why or None, advice or None, affects)
 
 
-def _verdicts(client: ClickHouse, arrived: Mapping[str, Mapping[str, Arrival]], at: datetime) -> Iterator[InputFinding]:
+def _verdicts(client: ClickHouse, arrived: Mapping[str, Mapping[str, Arrival]], at: datetime) -> Iterator[Answer]:
     for path in sorted(FOLDER.glob("*.sql")):
         rule = path.stem
         affects = affected("verdict", rule)
@@ -225,47 +209,46 @@ def _verdicts(client: ClickHouse, arrived: Mapping[str, Mapping[str, Arrival]], 
             if status == "ok" and newest < at - STOPPED:
                 status, why = "stopped", f"no interval since {newest:%F %T}"
                 advice = f"see whether the agent of {row['system']} runs: counterflow sql landing_delay"
-            yield InputFinding(
-                "verdict", rule, row["system"], row["entity"], status, since, newest, why, advice, affects
-            )
+            judged = row["system"], rule, row["entity"]
+            yield _answer("verdict", *judged, status, since, newest, why, advice, affects)
 
 
-def _verdicts_absent(system: str, arrived: Mapping[str, Arrival]) -> Iterator[InputFinding]:
+def _verdicts_absent(system: str, arrived: Mapping[str, Arrival]) -> Iterator[Answer]:
     from counterflow.pipelines.rules import rules
 
     for name, rule in rules().items():
         needed = inputs(rule.dataset)
         why = f"no {' or '.join(needed)} that the rule judges arrives"
         advice = f"collect one of: {_sources(needed)}"
-        yield InputFinding(
-            "verdict", name, system, None, "absent", why=why, advice=advice, affects=affected("verdict", name)
-        )
+        affects = affected("verdict", name)
+        yield _answer("verdict", system, name, None, "absent", why=why, remedy=advice, affects=affects)
 
 
 def _sources(names: Collection[str]) -> str:
     return ", ".join(sorted({source for name in names for source in counters_by_source(name, mappings())}))
 
 
-def _superseded(finding: InputFinding, others: Collection[InputFinding]) -> bool:
-    same = (other for other in others if other[:3] == finding[:3])
-    return finding.status == "absent" and any(other.status != "absent" for other in same)
+def _superseded(answer: Answer, others: Collection[Answer]) -> bool:
+    same = (other for other in others if other[:3] == answer[:3])
+    return _absent(answer) and not all(map(_absent, same))
 
 
-def _dependents(direct: Collection[InputFinding]) -> Iterator[InputFinding]:
-    """Yield alerts and boards by system, each with the first status that raises among the findings it depends on."""
-    found: dict[tuple[str, str], list[InputFinding]] = {}
-    for finding in direct:
-        for name in finding.affects:
-            found.setdefault((name, finding.system), []).append(finding)
+def _absent(answer: Answer) -> bool:
+    return bool(answer.details["input"] == "absent")
+
+
+def _dependents(direct: Collection[Answer]) -> Iterator[Answer]:
+    """Yield alerts and boards by system, each with the first status that raises among the answers it depends on."""
+    found: dict[tuple[str, str], list[Answer]] = {}
+    for answer in direct:
+        for name in answer.details["affects"]:
+            found.setdefault((name, str(answer.system)), []).append(answer)
     for (name, system), causes in sorted(found.items()):
         kind, _, subject = name.partition(" ")
-        raised = next((one for one in causes if one.raises), None)
-        present = [one for one in causes if one.status != "absent"]
-        cause = raised or (present[0] if present else causes[0])
-        why = None if cause.status == "ok" else f"{cause.subject}: {cause.why}"
-        yield InputFinding(
-            kind, subject, system, cause.entity, cause.status, cause.since, cause.newest, why, cause.advice
-        )
+        cause = next((one for one in causes if one.raises), None) or min(causes, key=_absent)
+        why = cause.why and f"{cause.subject}: {cause.why}"
+        judged = cause.details["input"], cause.details["since"], cause.details["newest"]
+        yield _answer(kind, system, subject, cause.entity, *judged, why, cause.remedy)
 
 
 def _moment(written: str) -> datetime:

@@ -166,7 +166,7 @@ class Connection:
             require(self.client, [system for system in systems if facts is None or system not in facts.systems])
             # nothing arrives in a database of files, so nothing is late there
             now = utc(until) or (None if self.grows else datetime(2000, 1, 1, tzinfo=UTC))
-            answers = broken + [one.answer for one in examine(self.client, systems, now)]
+            answers = broken + examine(self.client, systems, now)
             begin, end = period(since, until)
             answers += published_rules(self.client, systems, begin, end, facts)
             return answers + list(trends(self.client, systems, end))

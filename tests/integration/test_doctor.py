@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from counterflow.analysis.doctor import InputFinding, examine
+from counterflow.analysis.answer import Answer
+from counterflow.analysis.doctor import examine
 from counterflow.base.clickhouse import ClickHouse
 from tests.support import tables
 
@@ -35,8 +36,13 @@ def wire(system: str, **columns: Any) -> dict[str, Any]:
     return {"system": system, "link_type": "nrg", "link": "MIRROR_DATABASE", "hops": "", **columns}
 
 
-def verdicts(found: list[InputFinding], rule: str) -> dict[str, InputFinding]:
-    return {one.system: one for one in found if (one.kind, one.subject) == ("verdict", rule) and one.status != "absent"}
+def state(answer: Answer) -> str:
+    return str(answer.details["input"])
+
+
+def verdicts(found: list[Answer], rule: str) -> dict[str | None, Answer]:
+    of_rule = (one for one in found if (one.kind, one.subject) == ("verdict", rule))
+    return {one.system: one for one in of_rule if state(one) != "absent"}
 
 
 def test_each_missing_input_of_a_cap_is_named_with_what_to_do(client: ClickHouse) -> None:
@@ -61,7 +67,7 @@ def test_each_missing_input_of_a_cap_is_named_with_what_to_do(client: ClickHouse
         client, "link_wire", *(wire(s, physical_port="P1") for s in ("FINE", "NOBYTES", "NORATE", "NOSHARE", "NOTWO"))
     )
     found = verdicts(examine(client, at=NOW), "roce_cap")
-    assert {system: (one.status, one.why) for system, one in found.items() if system != 'it\'s "Q"'} == {
+    assert {system: (state(one), one.why) for system, one in found.items() if system != 'it\'s "Q"'} == {
         "FINE": ("ok", None),
         "NOHMC": ("unknown", hmc),
         "NOLINE": ("unknown", line),
@@ -74,11 +80,11 @@ def test_each_missing_input_of_a_cap_is_named_with_what_to_do(client: ClickHouse
         ),
         "NOJOB": ("unknown", "the job link_wire has not found its port"),
     }
-    assert "hmc_lshwres" in (found["NOHMC"].advice or "")
+    assert "hmc_lshwres" in (found["NOHMC"].remedy or "")
     entry = '{system: NOLINE, link: "MIRROR_DATABASE", from: 2026-05-04T12:00:00Z, physical_port: …}'
-    assert entry in (found["NOLINE"].advice or "")
-    assert "which suffices for the hop" in (found["NOHMC"].advice or "")
-    assert set(found["FINE"].affects) >= ALERTS
+    assert entry in (found["NOLINE"].remedy or "")
+    assert "which suffices for the hop" in (found["NOHMC"].remedy or "")
+    assert set(found["FINE"].details["affects"]) >= ALERTS
 
 
 def test_an_alert_and_a_board_have_the_finding_of_what_they_read(client: ClickHouse) -> None:
@@ -86,9 +92,9 @@ def test_an_alert_and_a_board_have_the_finding_of_what_they_read(client: ClickHo
     insert(client, "link_wire", wire("SYS1", physical_port="P1"))
     found = {(one.kind, one.subject): one for one in examine(client, ["SYS1"], NOW)}
     alert = found["alert", "CounterflowLinkCapped"]
-    assert (alert.status, alert.why) == ("unknown", "roce_cap: no capacity of its logical port on P1 arrives")
-    assert found["alert", "CounterflowLogCeilingHit"].status == "absent"
-    assert found["board", "cf-disks"].status == "absent"
+    assert (state(alert), alert.why) == ("unknown", "roce_cap: no capacity of its logical port on P1 arrives")
+    assert state(found["alert", "CounterflowLogCeilingHit"]) == "absent"
+    assert state(found["board", "cf-disks"]) == "absent"
 
 
 def test_each_missing_input_of_a_ceiling_is_named(client: ClickHouse) -> None:
@@ -106,7 +112,7 @@ def test_each_missing_input_of_a_ceiling_is_named(client: ClickHouse) -> None:
         "NOCEILING": "no ceiling is configured for DBP1 on zhl",
         "NOWAITS": "nothing arrives that shows whether threads wait for the log",
     }
-    assert "{subsystem: DBP1, path: zhl, cec: …, storage: …," in (found["NOCEILING"].advice or "")
+    assert "{subsystem: DBP1, path: zhl, cec: …, storage: …," in (found["NOCEILING"].remedy or "")
 
 
 def test_a_name_that_has_neither_counters_nor_results_is_not_examined(client: ClickHouse) -> None:
@@ -127,7 +133,7 @@ def test_a_view_is_stopped_or_absent_but_never_late(client: ClickHouse) -> None:
         insert(client, "manifest", {"system": system, "ts": ts, **counted})
     insert(client, "link_load", link("ABSENT"))
     found = {one.system: one for one in examine(client, at=NOW) if one.subject == "disk_total"}
-    assert {system: one.status for system, one in found.items()} == {
+    assert {system: state(one) for system, one in found.items()} == {
         "LIVE": "ok",
         "STOPPED": "stopped",
         "ABSENT": "absent",
@@ -147,7 +153,7 @@ def test_a_result_that_is_missing_late_or_whose_input_stopped(client: ClickHouse
             result = {"link": "en0", "link_type": "interface", "n": 1}
             insert(client, "link_load", {"system": system, "ts": NOW - timedelta(minutes=result_min), **result})
     found = {one.system: one for one in examine(client, at=NOW) if (one.kind, one.subject) == ("kpi", "link_load")}
-    assert {system: one.status for system, one in found.items()} == {
+    assert {system: state(one) for system, one in found.items()} == {
         "LIVE": "ok",
         "LATE": "late",
         "STOPPED": "stopped",

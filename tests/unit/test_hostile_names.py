@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from counterflow.analysis.doctor import InputFinding
+from counterflow.analysis.answer import Answer
 from counterflow.base.errors import CounterflowError
 from counterflow.cli import main
 from counterflow.cli._table import table
@@ -46,9 +46,11 @@ def test_a_terminal_obeys_no_name_that_the_doctor_reports(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now, why, advice = datetime.now(UTC), f"no bytes of {name}", f"add {name}"
+    verdict, kpi = ("verdict", name, "roce_cap", name), ("kpi", name, "link_load", None)
+    unknown, stopped = {"input": "unknown", "affects": (name,)}, {"input": "stopped", "newest": now}
     found = [
-        InputFinding("verdict", "roce_cap", name, name, "unknown", why=why, advice=advice, affects=(name,)),
-        InputFinding("kpi", "link_load", name, None, "stopped", newest=now, why=why, advice=advice),
+        Answer(*verdict, "unknown", True, None, why, None, advice, details=unknown),
+        Answer(*kpi, "warn", True, None, why, None, advice, details=stopped),
     ]
     monkeypatch.setattr("counterflow.analysis.doctor.examine", lambda *_: found)
     monkeypatch.setattr("counterflow.cli.doctor.connection", lambda: Connection(lambda: cast(Any, None), grows=False))
