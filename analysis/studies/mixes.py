@@ -62,11 +62,6 @@ GROUP BY system
 """
 
 
-def read_file(path: Path) -> Iterator[Mix]:
-    """Yield the mixes of a file; `read_lines` has the form and the errors."""
-    return read_lines(path, Mix)
-
-
 def read_lines(path: Path, row: type[Row]) -> Iterator[Row]:
     """Yield the rows of a file, one JSON object a line.
 
@@ -90,7 +85,6 @@ def read_lines(path: Path, row: type[Row]) -> Iterator[Row]:
             ) from None
 
 
-def is_wanted(mix: Mix, systems: Collection[str], begin: datetime | None, end: datetime | None, grouping: str) -> bool:
-    """Return whether a mix is one that `read_stored` would return; without a time, the period has no bound."""
-    is_within = (begin is None or mix.ts > begin) and (end is None or mix.ts <= end)
-    return is_within and (not systems or mix.system in systems) and mix.grouping in ("partition", grouping)
+def is_read(system: str, ts: datetime, systems: Collection[str], begin: datetime | None, end: datetime | None) -> bool:
+    """Return whether a row of a file is one that would be read of those stored; without a time there is no bound."""
+    return (begin is None or ts > begin) and (end is None or ts <= end) and (not systems or system in systems)

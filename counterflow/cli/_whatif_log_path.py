@@ -41,7 +41,7 @@ def command(
 
 def _rows(systems: tuple[str, ...], begin: datetime | None, end: datetime | None, file: Path | None) -> list[LogRow]:
     """Return the intervals of the window, of a file or as they landed; without one, the command ends."""
-    from counterflow.analysis.studies.mixes import read_lines
+    from counterflow.analysis.studies.mixes import is_read, read_lines
     from counterflow.analysis.whatif import log_path
 
     if file is None:
@@ -49,13 +49,8 @@ def _rows(systems: tuple[str, ...], begin: datetime | None, end: datetime | None
             rows = log_path.read_stored(client, period(systems, begin, end))
         hint = command_line("sql 'SELECT system, max(ts) FROM counterflow.log_load GROUP BY system'")
     else:
-        rows = [
-            row
-            for row in read_lines(file, log_path.LogRow)
-            if (begin is None or row.ts >= begin)
-            and (end is None or row.ts < end)
-            and (not systems or row.system in systems)
-        ]
+        found = read_lines(file, log_path.LogRow)
+        rows = [row for row in found if is_read(row.system, row.ts, systems, begin, end)]
         hint = f"{file} needs one JSON object a line, with the columns of `log_load` that docs/whatif.md lists"
     if not rows:
         raise CounterflowError("no interval of Db2's log for these systems in that period", hint=hint, exit_code=2)

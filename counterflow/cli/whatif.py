@@ -124,15 +124,16 @@ def _answer(
     `assumed` are fields of the plan.
     """
     from counterflow.analysis.studies import mixes
-    from counterflow.analysis.studies.mirror import Plan, as_dict, figures_of, study
+    from counterflow.analysis.studies.mirror import Mix, Plan, as_dict, figures_of, study
 
     plan = Plan(**assumed)
     names = figures_of(question)
     needed = "line_gbits" if question == "line" else "km"
     line: dict[str, dict[str, float]] = {}
     if file:
-        read = list(mixes.read_file(file))
-        chosen = [mix for mix in read if mixes.is_wanted(mix, systems, begin, end, grouping)]
+        read = list(mixes.read_lines(file, Mix))
+        within = (mix for mix in read if mixes.is_read(mix.system, mix.ts, systems, begin, end))
+        chosen = [mix for mix in within if mix.grouping in ("partition", grouping)]
     else:
         settings: Settings = {**period(systems, begin, end), "param_grouping": grouping}
         with reader() as client:

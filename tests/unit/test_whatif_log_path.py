@@ -28,10 +28,11 @@ ROW = {
 }
 
 
-def log_path(tmp_path: Path, *rows: dict[str, Any]) -> list[dict[str, Any]]:
+def log_path(tmp_path: Path, *rows: dict[str, Any], options: tuple[str, ...] = ()) -> list[dict[str, Any]]:
     file = tmp_path / "log.jsonl"
     file.write_bytes(b"\n".join(orjson.dumps({**ROW, **row}) for row in rows))
-    answer = CliRunner().invoke(cli, ["whatif", "log-path", "--input", str(file), "--json"], catch_exceptions=False)
+    arguments = ["whatif", "log-path", "--input", str(file), "--json", *options]
+    answer = CliRunner().invoke(cli, arguments, catch_exceptions=False)
     assert answer.exit_code == 0, answer.output
     return [orjson.loads(line) for line in answer.stdout_bytes.splitlines()]
 
@@ -131,6 +132,14 @@ def test_what_comes_after_the_newest_printed_machines_is_not_guessed(tmp_path: P
     assert {figure["change"] for figure in window["figures"]} == {"zHyperLink", "newer processor"}
     already = "the log is on DS8A50 already: of what comes after, nothing is printed"
     assert window["beyond"] == {"faster box": already, "all three": already}
+
+
+def test_a_period_has_the_intervals_that_end_after_its_begin_and_by_its_end(tmp_path: Path) -> None:
+    """As of what is stored: a period from 00:55 to 01:05 has the intervals of 300 and 600 s, and not that of 60 s."""
+    lengths = {"00:55": 60, "01:00": 300, "01:05": 600}
+    rows = ({"ts": f"2026-03-02T{at}:00Z", "interval_s": length} for at, length in lengths.items())
+    [window] = log_path(tmp_path, *rows, options=("--from", "2026-03-02 00:55", "--to", "2026-03-02 01:05"))
+    assert window["figures"][0]["measured"] == pytest.approx(900 / 3600)
 
 
 def test_a_bad_line_and_an_empty_window_end_the_command(tmp_path: Path) -> None:
