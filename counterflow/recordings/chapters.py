@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import add
 from pathlib import Path
@@ -10,13 +10,10 @@ from pathlib import Path
 from counterflow.analysis.findings import Finding, worst_first
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.connection.report import Written, written
-from counterflow.dashboards.definition import boards
-from counterflow.dashboards.report.collect import FIRST, ON_REQUEST, Chapter, collect
-from counterflow.dashboards.report.fitting import fits, platforms
+from counterflow.dashboards.report.collect import LAST, Chapter, collect, wanted
+from counterflow.dashboards.report.fitting import platforms
 from counterflow.recordings.results import Measured
 
-_PART_OF_LINE = ("cf-fleet", "cf-pipeline")
-"""Boards about many systems, or about the line, which does not run here."""
 MOST_SYSTEMS = 10
 """Systems with a chapter, so that a browser opens the report in two seconds; the findings cover all systems."""
 _OTHERS = "for {:,} more, `look --keep DIR`, then `report --on DIR --system NAME`."
@@ -36,18 +33,9 @@ def chapters(client: ClickHouse, measured: Mapping[str, Measured], worst: Sequen
     for system in reached:
         begin, end, _, has = measured[system]
         about = (("System", system), ("Shown", f"{begin:%F %T} to {end:%F %T} UTC"))
-        found.append(Chapter(about, begin, end, [system], list(_boards(has, runs_on.get(system))), {}))
+        suited = [board.uid for board in wanted([system], (), {system: has}, runs_on) if board.uid != LAST]
+        found.append(Chapter(about, begin, end, [system], suited, {}))
     return found, len(measured) - len(reached)
-
-
-def _boards(has: frozenset[str], platform: str | None) -> Iterator[str]:
-    """Yield the boards of a system: first that of its platform, which replaces the board for every system."""
-    left_out = {*_PART_OF_LINE, *ON_REQUEST}
-    order = {uid: (board.platform is None, uid not in FIRST, uid) for uid, board in boards().items()}
-    for uid in sorted(boards().keys() - left_out, key=order.__getitem__):
-        board = boards()[uid]
-        if "system" in board.variables and fits(board, has, platform):
-            yield uid
 
 
 def report(client: ClickHouse, measured: Mapping[str, Measured], found: Sequence[Finding], folder: Path) -> Written:

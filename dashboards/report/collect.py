@@ -28,7 +28,7 @@ from counterflow.dashboards.definition import (
 from counterflow.dashboards.frames import Result, fetch
 from counterflow.dashboards.macros import All, Range, bucket_s, expand
 from counterflow.dashboards.report.figures import Cell, ReportFigure, ReportTable, figure_of, simple, state_cell
-from counterflow.dashboards.report.fitting import fits, platforms
+from counterflow.dashboards.report.fitting import ANY_SYSTEM, fits, platforms
 from counterflow.dashboards.report.pairs import DrawnComparison
 from counterflow.dashboards.report.specs import ShadedSpell, state_colour
 from counterflow.dashboards.report.words import figure, length, plain
@@ -40,7 +40,8 @@ POINTS = 300
 HALF = 12
 """Columns, of 24, of each figure of a family, which shares one panel in Grafana."""
 
-FIRST, LAST = ("cf-fleet", "cf-system"), ("cf-pipeline",)
+FIRST, LAST = "cf-fleet", "cf-pipeline"
+"""Of the boards of a report. LAST is about the line."""
 ON_REQUEST = {"cf-any-counter": "metric", "cf-compare": "baseline"}
 """Boards that show nothing until a variable is set, and that variable."""
 
@@ -204,13 +205,13 @@ def collect(
     """
     scope = Scope(client, Range(begin, end), systems, chosen or {})
     there = scope.options("system")
-    wanted = [placed for chapter in chapters for placed in _of_chapter(client, chapter)]
+    placed = [one for chapter in chapters for one in _of_chapter(client, chapter)]
     if not chapters:
         has = {row["system"]: frozenset(row["datasets"]) for row in scope.rows("datasets")}
-        wanted = [_Placed(board, scope) for board in _wanted(systems, chosen or {}, has, platforms(client))]
+        placed = [_Placed(board, scope) for board in wanted(systems, chosen or {}, has, platforms(client))]
     # a chart appears once per scope, where it comes first
     places: dict[tuple[Scope, str], Board] = {}
-    for board, of, _ in wanted:
+    for board, of, _ in placed:
         for name in board.charts:
             places.setdefault((of, name), board)
     with ThreadPoolExecutor(workers) as pool:
@@ -219,7 +220,7 @@ def collect(
     drawn = {place: one for place, one in figures.items() if isinstance(one, ReportFigure) and not one.instead}
     sections: list[Section] = []
     times: Counter[str] = Counter()
-    for board, of, about in wanted:
+    for board, of, about in placed:
         here = {}
         for (by, name), one in drawn.items():
             if by is of and places[by, name] is board:
@@ -286,10 +287,12 @@ def _of_chapter(client: ClickHouse, chapter: Chapter) -> list[_Placed]:
     return [_Placed(boards()[uid], scope, chapter.about) for uid in chapter.boards]
 
 
-def _wanted(
+def wanted(
     systems: Collection[str], chosen: Collection[str], has: Mapping[str, Set[str]], runs_on: Mapping[str, str]
 ) -> list[Board]:
     """Return the boards in the order of a report; with `systems`, without those that show every system.
+
+    Boards of an operating system come before the one for systems that have none of their own.
 
     `has` is the datasets of each system, `runs_on` its operating system: a board that suits no system is left out.
     """
@@ -301,7 +304,11 @@ def _wanted(
         for board in requested
         if "system" not in board.variables or any(fits(board, of, runs_on.get(system)) for system, of in has.items())
     ]
-    return sorted(suited, key=lambda board: (board.uid in LAST, board.uid not in FIRST, board.platform is None))
+
+    def place(board: Board) -> tuple[bool, ...]:
+        return board.uid == LAST, board.uid != FIRST, board.platform is None, board.uid != ANY_SYSTEM
+
+    return sorted(suited, key=place)
 
 
 def _parts(board: Board, drawn: Mapping[str, ReportFigure]) -> list[BoardRow]:
