@@ -7,7 +7,7 @@ of that figure of the verdict (`counterflow_verdict_figure`) when the alert is s
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from functools import cache
 from itertools import groupby
 from typing import Any, Literal, NamedTuple, Self
@@ -16,7 +16,7 @@ import yaml
 from pydantic import Field, model_validator
 
 from counterflow.base.strict import Strict
-from counterflow.dashboards.definition import FOLDER, PLATFORMS, boards, metrics_of, read_models
+from counterflow.dashboards.definition import FOLDER, PLATFORMS, boards, read_models
 
 ALERTS = FOLDER / "alerts"
 EXAMPLES = FOLDER / "prometheus"
@@ -191,13 +191,6 @@ def prometheus(site: Site = ONE_MACHINE) -> Json:
         for name, members in _grouped(expressed)
     ]
     return {"groups": groups}
-
-
-def unpublished(published: Collection[str]) -> dict[str, list[str]]:
-    """Return, for each alert of Prometheus, the metrics that it reads and that are not among those `published`."""
-    rules = [rule for group in prometheus()["groups"] for rule in group["rules"]]
-    texts = {rule["alert"]: " ".join([rule["expr"], *rule["annotations"].values()]) for rule in rules}
-    return {name: sorted(metrics_of(text) - {*published}) for name, text in texts.items()}
 
 
 def grafana(site: Site = ONE_MACHINE) -> Json:
