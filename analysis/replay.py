@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from counterflow.analysis.score import Judged
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.base.errors import CounterflowError
 from counterflow.pipelines.jobs import all_jobs
@@ -81,8 +80,6 @@ def replayed(rule: AnyRule, parameters: Any, rows: Iterable[Given]) -> Iterator[
         yield shown
 
 
-def judged(rule: AnyRule, parameters: Any, rows: Iterable[Given]) -> Iterator[Judged]:
-    """Yield each interval as a score needs it."""
-    for row, verdict in verdicts(rule, parameters, rows):
-        state, interval = verdict.state, row.interval
-        yield Judged(row.entity[0], row.entity[1], interval.ts, interval.interval_s or 0.0, state, state in rule.alarms)
+def raised(rule: AnyRule, parameters: Any, rows: Iterable[Given]) -> Iterator[Given]:
+    """Yield the intervals in whose state the limit was hit."""
+    return (row for row, verdict in verdicts(rule, parameters, rows) if verdict.state in rule.alarms)

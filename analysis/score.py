@@ -11,6 +11,7 @@ from typing import Annotated, Any, NamedTuple
 import yaml
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
+from counterflow.analysis.replay import Given
 from counterflow.base.errors import CounterflowError
 from counterflow.base.strict import Strict
 
@@ -29,19 +30,8 @@ class LabelledSpell(Strict):
             raise ValueError("`begin` and `end` need an offset such as Z, and `end` is after `begin`")
         return self
 
-    def holds(self, judged: Judged) -> bool:
-        return (self.system, self.entity) == judged[:2] and self.begin < judged.ts <= self.end
-
-
-class Judged(NamedTuple):
-    """One interval as a rule judged it: `ts` is its end, `raised` whether its state is an alarm."""
-
-    system: str
-    entity: str
-    ts: datetime
-    interval_s: float
-    state: str
-    raised: bool
+    def holds(self, given: Given) -> bool:
+        return (self.system, self.entity) == given.entity[:2] and self.begin < given.interval.ts <= self.end
 
 
 class Score(NamedTuple):
@@ -66,19 +56,18 @@ class Score(NamedTuple):
     false_alarm_min: float
 
 
-def score(judged: Iterable[Judged], spells: Collection[LabelledSpell]) -> Score:
-    """Compare judged intervals with labelled spells; a raised interval outside all spells is a false alarm."""
+def score(raised: Iterable[Given], spells: Collection[LabelledSpell]) -> Score:
+    """Compare the intervals in which a rule raised its alarm with labelled spells; outside all, it is a false alarm."""
     right_s, false_s = 0.0, 0.0
     first: dict[LabelledSpell, datetime] = {}
-    for one in judged:
-        if not one.raised:
-            continue
+    for one in raised:
+        ts, seconds = one.interval.ts, one.interval.interval_s or 0.0
         spell = next((spell for spell in spells if spell.holds(one)), None)
         if spell is None:
-            false_s += one.interval_s
+            false_s += seconds
         else:
-            right_s += one.interval_s
-            first[spell] = min(one.ts, first.get(spell, one.ts))
+            right_s += seconds
+            first[spell] = min(ts, first.get(spell, ts))
     raised_s = right_s + false_s
     return Score(
         len(spells),

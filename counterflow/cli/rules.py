@@ -122,12 +122,12 @@ def _given_rows(
 def _scores(
     rule: Rule[Any, Any, Any], settings: tuple[str, ...], sweeps: tuple[str, ...], rows: list[Given], spells: Path
 ) -> Iterator[dict[str, Any]]:
-    from counterflow.analysis.replay import judged
+    from counterflow.analysis.replay import raised
     from counterflow.analysis.score import read_spells, score
 
     labelled = read_spells(spells)
     for point in product(*(_values(sweep) for sweep in sweeps)):
-        found = score(judged(rule, _parameters(rule, (*settings, *point)), rows), labelled)
+        found = score(raised(rule, _parameters(rule, (*settings, *point)), rows), labelled)
         figures = {name: round(v, 4) if isinstance(v, float) else v for name, v in found._asdict().items()}
         yield {**dict(setting.split("=", 1) for setting in point), **figures}
 

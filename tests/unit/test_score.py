@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
-from counterflow.analysis.score import Judged, LabelledSpell, Score, read_spells, score
+from counterflow.analysis.replay import Given
+from counterflow.analysis.score import LabelledSpell, Score, read_spells, score
 from counterflow.base.errors import CounterflowError
 from counterflow.cli import cli
 
@@ -20,10 +22,9 @@ def minute(number: float) -> datetime:
     return NOON + timedelta(minutes=number)
 
 
-def series(raised: range, *, system: str = "A") -> list[Judged]:
-    """Return an hour of minutes, raised in those that end at the given numbers."""
-    states = {True: "CAPPED", False: "OK"}
-    return [Judged(system, "G", minute(n), 60.0, states[n in raised], n in raised) for n in range(1, 61)]
+def alarms(minutes: range) -> list[Given]:
+    """Return the minutes, by the number at which each ends, in which an alarm was raised."""
+    return [Given(("A", "G"), SimpleNamespace(ts=minute(n), interval_s=60.0), {}) for n in minutes]
 
 
 def spell(begin: float, end: float, system: str = "A") -> LabelledSpell:
@@ -42,7 +43,7 @@ def spell(begin: float, end: float, system: str = "A") -> LabelledSpell:
     ],
 )
 def test_precision_recall_lead_and_false_alarm(raised: range, spells: list[LabelledSpell], expected: Score) -> None:
-    assert score(series(raised), spells) == pytest.approx(expected)
+    assert score(alarms(raised), spells) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
