@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -9,13 +10,56 @@ from typing import NamedTuple
 
 from counterflow.analysis.studies import compare, written
 from counterflow.analysis.studies.figures import Measured
+from counterflow.dashboards.looks import looks
 from counterflow.dashboards.report.figures import Cell, ReportTable, simple
-from counterflow.dashboards.report.pairs import DrawnComparison, Pair, Topic, bars, spread
 from counterflow.schemas.definition import load_yaml
 
 _TITLES = {"cpu": "Processors", "io": "Disks", "parts": "Parts of the product", "price": "Price"}
 _COMPONENTS = 10
 """Number of components drawn per system, the largest first."""
+
+Value = tuple[float | None, float | None]
+"""A figure of a run and the standard deviation of its intervals; None is unknown."""
+
+
+class Bar(NamedTuple):
+    """A bar in percent of the longest of its figure: its length, and the ends of the spread of its intervals."""
+
+    run: str
+    colour: str
+    text: str
+    length: float
+    low: float | None = None
+    high: float | None = None
+
+
+class Pair(NamedTuple):
+    """One figure of all runs: `what` it is, and the system and thing that it is `of`.
+
+    A difference to the baseline is in words: in percent, and in the unit with its spread.
+    """
+
+    what: str
+    of: str
+    unit: str
+    bars: Sequence[Bar]
+    differences: Sequence[tuple[str, str]]
+
+
+class Topic(NamedTuple):
+    """Figures of one kind, the pictures first."""
+
+    title: str
+    pairs: Sequence[Pair]
+    table: ReportTable
+
+
+class DrawnComparison(NamedTuple):
+    """Runs, the baseline first, with warnings to read before they are compared."""
+
+    runs: ReportTable
+    warnings: Sequence[str]
+    topics: Sequence[Topic]
 
 
 class Words(NamedTuple):
@@ -81,3 +125,22 @@ def _table(rows: Sequence[compare.ComparedFigure], runs: Sequence[Measured]) -> 
         cells["figure"] = " · ".join(filter(None, (_of(row), words(row.key.name).text)))
         made.append([Cell(text, name not in ("figure", "unit", "note")) for name, text in cells.items()])
     return ReportTable([name.capitalize() for name in dict(written.cells(rows[0], runs))], made)
+
+
+def bars(runs: Sequence[str], values: Sequence[Value], texts: Sequence[str]) -> list[Bar]:
+    """Return a bar per run, each in a colour of its own; that of an unknown value has no length."""
+    colours = [one for one in looks().palette if one != looks().colours["unknown"]]
+    tops = [abs(value) + (sd or 0) for value, sd in values if value is not None]
+    longest = max(tops, default=0) or 1
+    made = []
+    for place, (run, (value, sd), text) in enumerate(zip(runs, values, texts, strict=True)):
+        spread: tuple[float | None, float | None] = (None, None)
+        if value is not None and sd:
+            spread = (100 * max(0, abs(value) - sd) / longest, 100 * (abs(value) + sd) / longest)
+        made.append(Bar(run, colours[place % len(colours)], text, 100 * abs(value or 0) / longest, *spread))
+    return made
+
+
+def spread(before: float | None, after: float | None) -> float | None:
+    """Return the standard deviation of the difference of two intervals, one of each run; None where one is unknown."""
+    return None if before is None or after is None else math.hypot(before, after)

@@ -29,7 +29,6 @@ from counterflow.dashboards.frames import Result, fetch
 from counterflow.dashboards.macros import All, Range, bucket_s, expand
 from counterflow.dashboards.report.figures import Cell, ReportFigure, ReportTable, figure_of, simple, state_cell
 from counterflow.dashboards.report.fitting import ANY_SYSTEM, fits, platforms
-from counterflow.dashboards.report.pairs import DrawnComparison
 from counterflow.dashboards.report.specs import ShadedSpell, state_colour
 from counterflow.dashboards.report.words import figure, length, plain
 
@@ -139,7 +138,7 @@ class Report(NamedTuple):
         `unjudged` those that could not be judged at a time.
     measured, quality, sources : tables; `anomalies` counts all, those in rows that are left out too.
     records : rows of counters in the range, each once.
-    comparison : labelled runs as pictures and tables: see `counterflow.dashboards.report.pairs`.
+    comparison : labelled runs as pictures and tables: see `counterflow.analysis.studies.pictured`.
     predictions : what changes would do to what was at a limit: see `counterflow.analysis.whatif`.
     notes : what a reader must know before all else.
     findings : what limited each system, the worst first, grouped by system: see `counterflow.analysis.findings`.
@@ -162,7 +161,7 @@ class Report(NamedTuple):
     quality: ReportTable
     anomalies: int
     sources: ReportTable
-    comparison: DrawnComparison | None = None
+    comparison: Any = None
     predictions: Sequence[Prediction] = ()
     notes: Sequence[str] = ()
     findings: Sequence[Any] = ()

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from counterflow.analysis.studies.pictured import DrawnComparison, Pair, Topic, bars
 from counterflow.dashboards.definition import Chart, boards, charts, verdict_charts
 from counterflow.dashboards.frames import Column, Result
 from counterflow.dashboards.macros import Range
 from counterflow.dashboards.report.collect import BoardRow, Report, Section, Verdict
 from counterflow.dashboards.report.figures import ReportFigure, figure_of, simple, state_cell
-from counterflow.dashboards.report.pairs import DrawnComparison, Pair, Topic, bars
 from counterflow.dashboards.report.specs import ShadedSpell
 
 BEGIN = datetime(2026, 5, 4, 8, tzinfo=UTC)

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from counterflow.analysis.studies.pictured import bars, spread
 from counterflow.dashboards.definition import Chart, charts
 from counterflow.dashboards.frames import Column, Result
 from counterflow.dashboards.looks import looks
 from counterflow.dashboards.macros import Range
 from counterflow.dashboards.report import page
 from counterflow.dashboards.report.figures import ReportFigure, figure_of, table
-from counterflow.dashboards.report.pairs import bars, spread
 from counterflow.dashboards.report.series import palette
 from counterflow.dashboards.report.specs import ShadedSpell
 from counterflow.dashboards.report.words import figure as worded
