@@ -8,10 +8,8 @@ from functools import cache
 from typing import NamedTuple
 
 from counterflow.analysis.whatif.log_path import COARSEST_S, LogRow, PrintedRun, printed_runs, windows
+from counterflow.simulate.db2_log import GCPS, JOBS, ZIIPS
 from counterflow.simulate.zos import BATCH_ACCOUNTS
-
-JOBS, GCPS, ZIIPS = 256, 6, 10
-"""Batch jobs (3.2) and processors (4.2) of all runs."""
 
 STEPS = (
     ("zHyperLink", "z16-zhpf-ds8950", "z16-zhl-ds8950"),

@@ -13,6 +13,9 @@ from random import Random
 from counterflow.simulate.case import Placed, Run
 from counterflow.simulate.spread import apportion
 
+SUBSYSTEM = "DBP1"
+GCPS, ZIIPS, JOBS = 6, 10, 256
+"""Engines of each LPAR (4.2), and batch jobs (3.2)."""
 CI_BYTES, COPIES = 4096, 2
 WRITTEN_PER_CREATED = 3_056_832 / 1_352_938
 """CIs written, both copies and rewrites, per CI created, from the report that IBM prints for OMEGAMON."""
@@ -46,7 +49,7 @@ class LogRun(Run):
 
     Parameters
     ----------
-    system, subsystem : LPAR and Db2.
+    system : LPAR.
     cec, storage : machine, and storage of the log.
     path : zhpf or zhl.
     log_mb_s : written to one log copy, 10^6 bytes a second.
@@ -57,10 +60,8 @@ class LogRun(Run):
     sync_pct : zHyperLink writes done synchronously.
     buffer_waits : waits for a log output buffer in an interval.
     run_id : execution of the batch; runs of one follow each other without a pause.
-    gcps, ziips, jobs : engines of the LPAR; batch jobs.
     """
 
-    subsystem: str
     cec: str
     storage: str
     path: str
@@ -73,9 +74,6 @@ class LogRun(Run):
     sync_pct: float
     buffer_waits: int
     run_id: str
-    gcps: int = 6
-    ziips: int = 10
-    jobs: int = 256
 
 
 def lines(placed: Sequence[Placed[LogRun]], random: Random) -> Iterator[str]:
@@ -97,7 +95,7 @@ def lines(placed: Sequence[Placed[LogRun]], random: Random) -> Iterator[str]:
 
 
 def _row(run: LogRun, at: datetime, counts: Sequence[int]) -> str:
-    before = (f"{at:%Y-%m-%dT%H:%M:%SZ}", run.system, run.subsystem, run.subsystem, run.path, COPIES, run.jobs)
+    before = (f"{at:%Y-%m-%dT%H:%M:%SZ}", run.system, SUBSYSTEM, SUBSYSTEM, run.path, COPIES, JOBS)
     return ",".join(map(str, (*before, *counts)))
 
 
@@ -110,4 +108,4 @@ def _rates(one: Placed[LogRun]) -> Iterator[float]:
     yield from (ios, written, written / WRITTEN_PER_CREATED, ios / COPIES)
     yield from (run.buffer_waits / one.intervals[0].seconds, 0.0, THRESHOLD_SHARE * ios / COPIES, 0.0)
     yield from (zhl, zhl * (1 - run.sync_pct / 100))
-    yield from (run.waiting_share * run.jobs * 1e6, run.accounts_h / 3600 * WAITS_PER_ACCOUNT)
+    yield from (run.waiting_share * JOBS * 1e6, run.accounts_h / 3600 * WAITS_PER_ACCOUNT)

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any, NamedTuple
 
 from counterflow.simulate.case import Placed, SimulatedInterval
-from counterflow.simulate.db2_log import LogRun
+from counterflow.simulate.db2_log import GCPS, SUBSYSTEM, ZIIPS, LogRun
 from counterflow.simulate.spread import apportion
 
 
@@ -39,9 +39,9 @@ def sysinfo(placed: Sequence[Placed[LogRun]]) -> Iterator[str]:
         for interval, gcp_pct, ziip_pct in zip(one.intervals, gcp, ziip, strict=True):
             variables = {
                 "SYSCUVVC": gcp_pct,
-                "SYSPRVVC": f"{one.run.gcps}.0",
+                "SYSPRVVC": f"{GCPS}.0",
                 "SYSCUIVC": ziip_pct,
-                "SYSPRTVC": f"{one.run.ziips}.0",
+                "SYSPRTVC": f"{ZIIPS}.0",
             }
             caption = {"var": [{"name": name, "value": value} for name, value in variables.items()]}
             report = {"caption": caption, "columnHeaders": {"col": []}, "row": []}
@@ -55,14 +55,14 @@ def procu(placed: Sequence[Placed[LogRun]]) -> Iterator[str]:
         run = one.run
         gcp, ziip = (
             apportion(round(CAPTURED * pct / 100 * engines * 1000 * one.seconds), one.weights)
-            for pct, engines in ((run.gcp_pct, run.gcps), (run.ziip_pct, run.ziips))
+            for pct, engines in ((run.gcp_pct, GCPS), (run.ziip_pct, ZIIPS))
         )
         for interval, gcp_ms, ziip_ms in zip(one.intervals, gcp, ziip, strict=True):
             on_gcp = apportion(gcp_ms, [space.gcp_share for space in ADDRESS_SPACES])
             on_ziip = apportion(ziip_ms, [space.ziip_share for space in ADDRESS_SPACES])
             rows = []
             for number, space in enumerate(ADDRESS_SPACES):
-                name = f"{run.subsystem}{space.suffix}"
+                name = f"{SUBSYSTEM}{space.suffix}"
                 values = (name, space.asid, space.service_class, on_gcp[number], on_ziip[number], 0)
                 rows.append({"refno": str(number + 1), "col": [str(value) for value in values]})
             report = {"columnHeaders": columns, "row": rows}

@@ -36,7 +36,7 @@ def _batches(placed: Sequence[Placed[LogRun]]) -> Iterator[workload.Execution]:
         found = list(runs)
         ends = [interval.end for one in found for interval in one.intervals]
         counts = [n for one in found for n in apportion(round(one.run.accounts_h / 3600 * one.seconds), one.weights)]
-        yield workload.Execution(WORKLOAD, run_id, UNITS, found[0].run.jobs, found[0].begin, ends, counts)
+        yield workload.Execution(WORKLOAD, run_id, UNITS, db2_log.JOBS, found[0].begin, ends, counts)
 
 
 def _site(placed: Sequence[Placed[LogRun]]) -> Iterator[site.Entry]:
@@ -48,11 +48,11 @@ def _site(placed: Sequence[Placed[LogRun]]) -> Iterator[site.Entry]:
         run, of = one.run, (one.run.cec, one.run.storage)
         place: site.Fields = {"cec": run.cec, "storage": run.storage}
         if used.get(run.system) != of:
-            yield "systems", {"from": one.begin, "system": run.system, "subsystems": [run.subsystem], **place}
+            yield "systems", {"from": one.begin, "system": run.system, "subsystems": [db2_log.SUBSYSTEM], **place}
             used[run.system] = of
-        if (run.subsystem, run.path, *of) not in known:
-            log: site.Fields = {"subsystem": run.subsystem, "path": run.path, **place}
+        if (run.path, *of) not in known:
+            log: site.Fields = {"subsystem": db2_log.SUBSYSTEM, "path": run.path, **place}
             yield "log_ceilings", {"from": begin, **log, "ceiling_mb_s": run.ceiling_mb_s}
-            known.add((run.subsystem, run.path, *of))
-        yield site.run(one, WORKLOAD, UNITS, {"gcp": run.gcps, "ziip": run.ziips})
+            known.add((run.path, *of))
+        yield site.run(one, WORKLOAD, UNITS, {"gcp": db2_log.GCPS, "ziip": db2_log.ZIIPS})
     yield "batches", {"from": begin, "workload": WORKLOAD, "systems": list(used), "units_total": BATCH_ACCOUNTS}

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from counterflow.simulate.db2_log import LogRun
+from counterflow.simulate.db2_log import GCPS, ZIIPS, LogRun
 from counterflow.simulate.published import Row, table
 from counterflow.simulate.zos import BATCH_ACCOUNTS, LogCase
 
-GCPS, ZIIPS = 6, 10
 IMPLIED_LOG_BYTES = 44_850
 """Log bytes an account in all runs whose log rate is printed: 44,558 to 44,990."""
 WORKING = 0.7
 """Part of a job's time not spent waiting for the log, in the fastest run of a machine."""
 SYNC_PCT = 99.8
 WAITS_WITH_ZHPF = 12
-SUBSYSTEM = "DBP1"
 
 FIGURES = ("log_mb_s", "accounts_m_h", "gcp_pct", "ziip_pct", "gcp_ms", "ziip_ms", "elapsed_h")
 ROWS = {row["run"]: row for row in table("zhyperlink")}
@@ -30,7 +28,6 @@ def log_run(
     return LogRun(
         name=name or measured,
         system=system,
-        subsystem=SUBSYSTEM,
         cec=row["cec"],
         storage=row["storage"],
         path=row["path"],
@@ -44,8 +41,6 @@ def log_run(
         buffer_waits=WAITS_WITH_ZHPF if row["path"] == "zhpf" and scale == 1 else 0,
         intervals=intervals,
         run_id=run_id or name or measured,
-        gcps=GCPS,
-        ziips=ZIIPS,
         published={figure: row[figure] for figure in FIGURES if figure in row} if scale == 1 else {},
         implied={f: f"{figures[f]:.4g}" for f in FIGURES if f in figures and f not in row} if scale == 1 else {},
     )
