@@ -6,13 +6,14 @@ of its first interval.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
 from typing import NamedTuple
 
 from counterflow.simulate.case import Placed, Run
+from counterflow.simulate.published import Row
 from counterflow.simulate.spread import apportion, uneven
 
 MONITOR_S = 30
@@ -22,27 +23,6 @@ SEND_QUEUE, RECEIVE_QUEUE = "ASN.QM1_TO_QM2.DATAQ", "ASN.QM1_TO_QM2.DATAQ"
 LATENCY_NOISE = 0.1
 MAX_DEPTH = 5000
 """Default capacity of an MQ queue in messages (MAXDEPTH)."""
-
-
-class Component(NamedTuple):
-    """Processes of one command; `cpu_pct` is of all cores of the system, memory that of all of them together."""
-
-    command: str
-    processes: int
-    cpu_pct: float
-    memory_mb: float
-
-
-@dataclass(frozen=True)
-class Node:
-    """One system during a run; sizes are totals of the run, in MB of 1,048,576 bytes."""
-
-    system: str
-    cpu_avg_pct: float
-    cpu_max_pct: float
-    components: tuple[Component, ...]
-    read_mb: int
-    written_mb: int
 
 
 class Applied(NamedTuple):
@@ -57,23 +37,17 @@ class Applied(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class QrepRun(Run):
-    """One run of the workload; the driver is on the first node.
+    """One run of the workload: the printed figures of each system, the first of which drives it.
 
-    Parameters
-    ----------
-    tps_min, tps_avg, tps_max : transactions of the workload a second, over intervals of the run.
-    applied : replication from the first node to the second.
+    `applied` is the replication from the first system to the second.
     """
 
-    nodes: tuple[Node, ...]
-    tps_min: int
-    tps_avg: int
-    tps_max: int
+    nodes: Mapping[str, Row]
     applied: Applied | None = None
 
     @property
     def systems(self) -> tuple[str, ...]:
-        return tuple(node.system for node in self.nodes)
+        return tuple(self.nodes)
 
 
 def receive_queue(one: Placed[QrepRun], applied: Applied, busy: Sequence[float], random: Random) -> Iterator[str]:
