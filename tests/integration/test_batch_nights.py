@@ -13,7 +13,7 @@ from counterflow.analysis.queries import BEGINNING, END, queries, restricted, ru
 from counterflow.analysis.whatif.batch import BatchJob, read_stored
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.simulate import simulate
-from counterflow.simulate.cases.batch_night import NIGHT
+from counterflow.simulate.cases.batch_night import MACHINE, STEPS
 from counterflow.simulate.night import play
 from tests.support.command_line import run
 from tests.support.nights import measured
@@ -104,7 +104,7 @@ def test_the_files_of_a_simulated_night_have_its_jobs_and_its_chain(tmp_path: Pa
     run("look", folder, "--system", "NIGHTA", "--keep", str(tmp_path / "kept"), COUNTERFLOW_HOME=str(tmp_path))
     night = json.loads(answer("--json", "--cpu-speed", "1.5"))
     found = {row["job_name"]: row for row in (one["job"] for one in night["jobs"])}
-    known = {one.job_name: one for one in measured(play(NIGHT.steps, NIGHT.machine, "1/batch-night"), NIGHT.steps)}
+    known = {one.job_name: one for one in measured(play(STEPS, MACHINE, "1/batch-night"), STEPS)}
     assert {*found} == {*known} - {"SERVER"}
     for name, row in found.items():
         truth = known[name]

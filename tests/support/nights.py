@@ -8,7 +8,7 @@ from datetime import timedelta
 from counterflow.analysis.whatif.batch import BatchJob
 from counterflow.simulate import START
 from counterflow.simulate import night as simulated
-from counterflow.simulate.cases.batch_night import NIGHT
+from counterflow.simulate.cases.batch_night import SYSTEM
 from counterflow.simulate.night import SimulatedJob, Step
 
 
@@ -22,7 +22,7 @@ def measured(jobs: Sequence[SimulatedJob], steps: Sequence[Step]) -> list[BatchJ
 def _measured(job: SimulatedJob, follows: str) -> BatchJob:
     queued_s = sum(spell.queued_s for spell in job.spells if spell.bucket == simulated.READS)
     return BatchJob(
-        system=NIGHT.system,
+        system=SYSTEM,
         job=str(job.number),
         job_name=job.name,
         begin_ts=START + timedelta(seconds=job.begin_s),

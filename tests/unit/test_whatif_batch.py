@@ -10,7 +10,7 @@ import pytest
 
 from counterflow.analysis.whatif.batch import PARTS, BatchJob, BatchNight, Levers, nights
 from counterflow.simulate import START
-from counterflow.simulate.cases.batch_night import NIGHT
+from counterflow.simulate.cases import batch_night
 from counterflow.simulate.night import BatchMachine, Step, play
 from tests.support.nights import measured
 
@@ -108,9 +108,9 @@ def test_where_the_queue_of_disks_is_not_known_the_rest_contains_it() -> None:
 
 # simulated nights
 
-STEPS = NIGHT.steps[1:]
+STEPS = batch_night.STEPS[1:]
 """Without the server."""
-MACHINES = {"one processor, one disk": NIGHT.machine, "room for all": BatchMachine(processors=16, disks=16)}
+MACHINES = {"one processor, one disk": batch_night.MACHINE, "room for all": BatchMachine(processors=16, disks=16)}
 """Machines of the night before the change: on the second no queue arises."""
 LEVERS = {
     "processors 1.5 times as fast": Levers(cpu_speed=1.5),
@@ -121,7 +121,7 @@ LEVERS = {
 
 
 def test_a_night_without_levers_is_the_one_that_was_measured() -> None:
-    jobs = play(STEPS, NIGHT.machine, "itself")
+    jobs = play(STEPS, batch_night.MACHINE, "itself")
     [night] = nights(measured(jobs, STEPS), Levers())
     assert {one.job.job_name: one.elapsed_s for one in night.jobs} == {
         job.name: pytest.approx(job.end_s - job.begin_s) for job in jobs

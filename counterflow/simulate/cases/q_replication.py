@@ -17,6 +17,7 @@ from counterflow.simulate.published import Row, table
 from counterflow.simulate.spread import apportion, between, profile
 
 SYSTEMS = {"source": "QSRC", "target": "QTGT"}
+DRIVER = SYSTEMS["source"]
 PROCESSES = {"db2sysc": 1, "db2fmp": 4, "asnqcap": 1, "asnqapp": 1, "amqzlaa": 1}
 """Processes of each command, whose printed % are of all cores, and MB of all its processes together."""
 CHANNEL_MB = 10
@@ -44,17 +45,16 @@ class QrepCase(Case[QrepRun]):
                 host = Host(system, CORES, MEMORY_MB, DISKS, THREADS)
                 recording = _recording(host, self.interval_s, one, printed, busy)
                 yield File(system, f"{system}_{run.name}.nmon", recording)
-            driver = run.nodes[run.system]
+            driver = run.nodes[DRIVER]
             low, mean, high = (int(driver[f"tps_{of}"]) * self.interval_s for of in ("min", "avg", "max"))
-            executions.append((run.system, _execution(one, between(low, mean, high, busy))))
+            executions.append(_execution(one, between(low, mean, high, busy)))
             if run.applied:
                 source, target = run.systems
                 yield File(source, f"capmon_{run.name}.csv", monitor_tables.capture(one, run.applied, busy))
                 yield File(source, f"capqmon_{run.name}.csv", monitor_tables.send_queue(one, run.applied, busy))
                 applied = monitor_tables.receive_queue(one, run.applied, busy, random)
                 yield File(target, f"applymon_{run.name}.csv", applied)
-        for system in dict.fromkeys(system for system, _ in executions):
-            yield File(system, "workload.csv", workload.lines(e for of, e in executions if of == system))
+        yield File(DRIVER, "workload.csv", workload.lines(executions))
         runs = (site.run(one, WORKLOAD, UNITS, {"core": CORES}) for one in placed)
         yield File(None, "site.yaml", site.lines(runs))
 
@@ -121,7 +121,7 @@ def _run(name: str, *rows: Row) -> QrepRun:
     return QrepRun(
         name=name,
         intervals=61,
-        system=next(iter(nodes)),
+        system=DRIVER,
         nodes=nodes,
         applied=_applied(rows[1]) if len(rows) > 1 else None,
         published={
