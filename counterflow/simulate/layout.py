@@ -31,13 +31,13 @@ def interval_fields(interval: SimulatedInterval) -> Row:
         "INTSEC": interval.seconds,
         "DTECEN": "1",
         "DTCEN": "1",
-        "UTCTIME": _timestamp(interval.end),
+        "UTCTIME": timestamp(interval.end),
     }
 
 
 def sample_fields(at: datetime) -> Row:
     """Return the time field of a sample of a view."""
-    return {"SAMPLE_TIME": _timestamp(at)}
+    return {"SAMPLE_TIME": timestamp(at)}
 
 
 def lines(table: str, rows: Sequence[Row]) -> Iterator[str]:
@@ -71,5 +71,5 @@ def _shown(description: Description, column: str, value: Value) -> str:
     return f'"{value.ljust(int(length[1])) if length else value}"'
 
 
-def _timestamp(at: datetime) -> str:
+def timestamp(at: datetime) -> str:
     return f"{at:%Y-%m-%d-%H.%M.%S.%f}"

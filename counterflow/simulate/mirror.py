@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from random import Random
 
 from counterflow.simulate import layout, site
@@ -13,16 +12,13 @@ from counterflow.simulate.hmc import lshwres, pcm
 from counterflow.simulate.model import MirrorRun
 from counterflow.simulate.rdma import samples
 
+DISTANCE_KM = 10
 
-@dataclass(frozen=True)
+
 class MirrorCase(Case[MirrorRun]):
-    """Runs of jobs and links on partitions; the files are a folder per system, and `HMC`.
-
-    `distance_km` is the length of the line that the site's file gives, where it has one.
-    """
+    """Runs of jobs and links on partitions; the files are a folder per system, `HMC` and `SITE`."""
 
     document = "docs/studies/db2-mirror.md"
-    distance_km: float | None = None
 
     def files(self, placed: Sequence[Placed[MirrorRun]], seed: str) -> Iterator[File]:
         systems = _systems(placed)
@@ -35,9 +31,8 @@ class MirrorCase(Case[MirrorRun]):
         for server in dict.fromkeys(servers):
             yield File(None, f"pcm_{server}.json", pcm(server, placed), "HMC")
             yield File(None, f"lshwres_{server}.csv", lshwres(server, placed), "HMC")
-        if self.distance_km:
-            line: site.Fields = {"systems": [*systems], "from": placed[0].begin, "distance_km": self.distance_km}
-            yield File(None, "site.yaml", site.lines([("mirrors", line)]))
+        line: site.Fields = {"systems": [*systems], "from": placed[0].begin, "distance_km": DISTANCE_KM}
+        yield File(None, "site.yaml", site.lines([("mirrors", line)]))
 
 
 def _systems(placed: Sequence[Placed[MirrorRun]]) -> dict[str, tuple[str, str]]:

@@ -13,6 +13,7 @@ from random import Random
 from typing import NamedTuple
 
 from counterflow.simulate.case import Placed, Run
+from counterflow.simulate.layout import timestamp
 from counterflow.simulate.published import Row
 from counterflow.simulate.spread import apportion, uneven
 
@@ -65,8 +66,8 @@ def receive_queue(one: Placed[QrepRun], applied: Applied, busy: Sequence[float],
         oldest = end - timedelta(milliseconds=capture + queue + apply)
         depth = round(done * queue / MONITOR_S / 1000)
         yield (
-            f'"{_stamp(end)}","{RECEIVE_QUEUE}","{_stamp(started)}",1048576,{depth},'
-            f'{capture + queue + apply},{queue},{apply},{done},{row},{row},"{_stamp(oldest)}",'
+            f'"{timestamp(end)}","{RECEIVE_QUEUE}","{timestamp(started)}",1048576,{depth},'
+            f'{capture + queue + apply},{queue},{apply},{done},{row},{row},"{timestamp(oldest)}",'
             f"{round(100 * depth / MAX_DEPTH)}"
         )
 
@@ -80,7 +81,7 @@ def capture(one: Placed[QrepRun], applied: Applied, busy: Sequence[float]) -> It
     ends, (calls,) = _monitored(one, busy, (applied.transactions // 50,))
     for end, n in zip(ends, calls, strict=True):
         log = end - timedelta(milliseconds=applied.capture_ms)
-        yield f'"{_stamp(end)}","{_stamp(log)}",67108864,65536,0,{n},{n},0,0,{2 * n}'
+        yield f'"{timestamp(end)}","{timestamp(log)}",67108864,65536,0,{n},{n},0,0,{2 * n}'
 
 
 def send_queue(one: Placed[QrepRun], applied: Applied, busy: Sequence[float]) -> Iterator[str]:
@@ -91,7 +92,7 @@ def send_queue(one: Placed[QrepRun], applied: Applied, busy: Sequence[float]) ->
     )
     ends, (rows, messages) = _monitored(one, busy, (applied.rows, applied.transactions))
     for end, row, sent in zip(ends, rows, messages, strict=True):
-        yield f'"{_stamp(end)}","{SEND_QUEUE}",{row},0,{sent * TRANSACTION_BYTES},{sent},{sent // 50},0,0'
+        yield f'"{timestamp(end)}","{SEND_QUEUE}",{row},0,{sent * TRANSACTION_BYTES},{sent},{sent // 50},0,0'
 
 
 def _monitored(
@@ -102,7 +103,3 @@ def _monitored(
     ends = [one.begin + timedelta(seconds=n * MONITOR_S) for n in range(parts * len(busy) + 1)]
     weights = [0.0, *(0.5 + share for share in busy for _ in range(parts))]
     return ends, [apportion(total, weights) for total in totals]
-
-
-def _stamp(at: datetime) -> str:
-    return f"{at:%Y-%m-%d-%H.%M.%S.%f}"

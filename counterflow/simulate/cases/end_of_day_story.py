@@ -73,7 +73,6 @@ CASE = MirrorCase(
     title="Tellers, an end of day that lacks memory, and one that has it (mixes of 2.2; guideline of 19.6)",
     interval_s=900,
     noise=0.04,
-    distance_km=10,
     runs=(
         _run(
             "tellers",

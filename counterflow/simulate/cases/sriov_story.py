@@ -87,7 +87,6 @@ CASE = MirrorCase(
     title="A capped port: uncapped, neighbours grow, capped, capacity doubled (from 7.5)",
     interval_s=30,
     noise=0.001,
-    distance_km=10,
     runs=(
         _run("8 threads beside it", "8", "8", 6, 8),
         _run("9 threads beside it", "9", "9", 6, 4),
