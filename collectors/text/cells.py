@@ -9,7 +9,7 @@ _DECIMAL_COMMA = re.compile(r"[-+\d.:/ T]*,\d+")
 _THREE_DECIMALS = re.compile(r"[-+]?[1-9]\d{0,2},\d{3}")
 _GROUPS = re.compile(r"[-+]?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d+)?")
 SEPARATORS = ",;\t"
-_NULLS = frozenset(("", "-", "null"))
+_NULLS = frozenset(("", "-", "null", "(null)", "[null]", "<null>"))
 _SEPARATOR_STATED = re.compile(r'"?sep=[,;|\t]?"?', re.IGNORECASE)  # Excel's
 
 
