@@ -244,7 +244,7 @@ class _Reading:
 
         @cache
         def decided() -> bool | None:
-            places = reader.layout.number_places
+            places = reader.layout.number_places or None  # of a table that is not described, all
             return points_group(self._stream, self._context, self._between, len(reader.layout.columns), places)
 
         if points_may_group(self._between):

@@ -8,9 +8,8 @@ from typing import Any
 
 from counterflow.collectors.formats.ibmi_tables.layout import Layout, Row
 from counterflow.collectors.formats.ibmi_tables.paths import is_further
-from counterflow.collectors.formats.ibmi_tables.values import text_of
+from counterflow.collectors.formats.ibmi_tables.values import Conversion, text_of
 from counterflow.collectors.records import Fields, Record
-from counterflow.collectors.text.numbers import number_of
 
 _MOST_TEXTS = 1_000
 """Instances whose texts are remembered although they are gone: connections and jobs come with ever new names."""
@@ -20,12 +19,12 @@ Unknown = tuple[Numbers, Sequence[tuple[str, str]]]
 """The numbers and the texts of a row that are not described."""
 
 
-def undescribed(layout: Layout, row: Row) -> Unknown:
+def undescribed(layout: Layout, row: Row, conversion: Conversion) -> Unknown:
     """Return the numbers and the texts of the columns that are not described."""
     numbers, texts = [], []
     for place, name in layout.unknown:
         try:
-            number = number_of(row[place])
+            number = conversion.number(row[place], whole=False)
         except ValueError:
             texts.append((name, text_of(row[place]) or ""))
         else:

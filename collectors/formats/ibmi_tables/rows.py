@@ -22,7 +22,6 @@ from counterflow.collectors.formats.ibmi_tables.times import Stamp
 from counterflow.collectors.formats.ibmi_tables.values import SOURCE, Conversion, system
 from counterflow.collectors.records import Context, Fields, Reason, Record, Reject, Table, Unusable
 from counterflow.collectors.text.lines import Line
-from counterflow.collectors.text.numbers import number_of
 from counterflow.collectors.text.stamps import AMBIGUOUS, iso
 
 _SHOWN = 20
@@ -263,7 +262,7 @@ class Reader:
         items: Items = []
         written = seconds
         if type(seconds) is not float:
-            seconds = _seconds(seconds)
+            seconds = self._seconds(seconds)
         if (seconds is None or seconds < 0) and str(written or "").strip() and "INTSEC" not in interval.refused:
             interval.refused.add("INTSEC")
             detail = f"expected the length of the interval in seconds, found {str(written).strip():.40}"
@@ -278,6 +277,13 @@ class Reader:
         row, refused = (row, _NONE) if typed else self.conversion.of(row)
         self._waiting.append(_Waiting(row, seconds, self._at, refused))
         return items
+
+    def _seconds(self, written: object) -> float | None:
+        """Return INTSEC as a number, None where it is not one."""
+        try:
+            return self.conversion.number(written, whole=True)
+        except ValueError:
+            return None
 
     def flush(self) -> Items:
         """Convert the rows that wait, and return their items: records and rejects in the order of the rows, tables."""
@@ -342,7 +348,7 @@ class Reader:
         layout, batch = self.layout, []
         for one, instance in zip(waiting, named, strict=True):
             if layout.unknown:
-                one.unknown = undescribed(layout, one.row)
+                one.unknown = undescribed(layout, one.row, self.conversion)
             if self._introspected:
                 instance = " ".join(value for _, value in one.unknown[1])
                 if instance in seen:  # no description identifies its rows
@@ -408,11 +414,3 @@ def _only(
     if all(kept):
         return rows, columns
     return [*compress(rows, kept)], {name: [*compress(values, kept)] for name, values in columns.items()}
-
-
-def _seconds(written: object) -> float | None:
-    """Return INTSEC as a number, None where it is not one."""
-    try:
-        return number_of(written)
-    except ValueError:
-        return None

@@ -44,6 +44,10 @@ class Conversion:
         self.points_group: Callable[[], bool | None] | None = None
         """Returns whether points separate thousands, see `number_within`; without it they are decimal points."""
 
+    def number(self, value: object, *, whole: bool) -> float | None:
+        """Return one number of a row as `number_within` does, which may raise Unusable."""
+        return number_within(value, self.points_group or (lambda: False), whole=whole)
+
     def of(self, row: Row) -> tuple[Row, Mapping[Reason, list[str]]]:
         """Return the row with its numbers converted and its texts as text, and the refused fields by reason."""
         layout = self._layout
@@ -74,12 +78,11 @@ class Conversion:
     def _repaired(self, row: Row, refused: dict[Reason, list[str]]) -> list[float | None]:
         """Return the numbers of a row, some of which need care: null, a decimal comma, a value that is refused."""
         layout = self._layout
-        points_group = self.points_group or (lambda: False)
         found: list[float | None] = []
         for name, described, value in zip(layout.number_names, layout.described, layout.numbers(row), strict=True):
             number: float | None = None
             try:
-                number = number_within(value, points_group, whole=described.whole)
+                number = self.number(value, whole=described.whole)
             except Unusable as error:
                 refused.setdefault(error.reason, []).append(f"{name}: {error}")
             if number is not None and described.overflow is not None and number >= described.overflow:
