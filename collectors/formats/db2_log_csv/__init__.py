@@ -6,17 +6,17 @@ README.md.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject, Unusable
 from counterflow.collectors.text.csv_rows import CsvRows, is_csv_of, read_items
+from counterflow.collectors.text.dates import instant
 from counterflow.collectors.text.numbers import number_within
 from counterflow.collectors.text.running_counts import beside
 from counterflow.collectors.text.settings import changes
-from counterflow.collectors.text.stamps import iso, stated
+from counterflow.collectors.text.stamps import iso
 from counterflow.schemas.definition import datasets
 from counterflow.schemas.mapping import fills
 
@@ -63,8 +63,9 @@ def _row(values: dict[str, str], rows: CsvRows) -> Iterator[Record | Reject]:
     if not system or not subsystem:
         yield Reject(Reason.BAD_HEADER, f"expected {SYSTEM} and {SUBSYSTEM}, found {system!r}, {subsystem!r}", "none")
         return
-    now = stated(cells[TIME], UTC)
-    if now is None:
+    try:
+        now = instant(cells[TIME], UTC)[0]
+    except ValueError:
         reason = Reason.STAMP_INVALID if cells[TIME] else Reason.STAMP_MISSING
         detail = f"expected {TIME} as 2025-11-21T01:00:00Z, found `{cells[TIME]:.40}`"
         yield Reject(reason, detail, "none", system=system)
@@ -98,28 +99,29 @@ def _row(values: dict[str, str], rows: CsvRows) -> Iterator[Record | Reject]:
     if "interval_s" in found.fields:
         envelope["interval_s"] = found.fields["interval_s"]
     yield Record("db_log", {**envelope, "subsystem": subsystem, **texts, **gauges, **counts, **found.fields})
-    yield from _further(cells, subsystem, envelope, rows.memory)
+    yield from _further(cells, subsystem, envelope, rows)
     counted = {"counted": "db_log", "row_count": 1}
     yield Record("manifest", {**envelope, "source": f"{SOURCE}.{subsystem}", **counted})
 
 
-def _further(cells: Mapping[str, str], subsystem: str, envelope: Fields, memory: dict[str, Any]) -> Iterator[Record]:
+def _further(cells: Mapping[str, str], subsystem: str, envelope: Fields, rows: CsvRows) -> Iterator[Record | Reject]:
     """Yield the values that no column of db_log holds: numbers as counters, texts as settings where they changed."""
     texts = {}
     for name, cell in cells.items():
         if name in _KNOWN or not name or not cell:
             continue
         try:
-            value = float(cell)
-        except ValueError:
-            value = math.nan
-        if math.isfinite(value):
-            kind = {"kind": "cumulative"} if name in _CUMULATIVE else {}
-            common = {**envelope, "section": SOURCE, "instance": subsystem}
-            yield Record("counter", {**common, "counter": name, "value": value, **kind})
-        else:
-            texts[name] = cell
-    published = memory.setdefault("config", {}).setdefault(f"{envelope['system']} {subsystem}", {})
+            value = number_within(cell, lambda: rows.points_group, whole=name in _CUMULATIVE)
+        except Unusable as error:
+            if name in _CUMULATIVE:
+                yield Reject(error.reason, f"{name}: {error}", "part", system=envelope["system"], ts=envelope["ts"])
+            else:
+                texts[name] = cell
+            continue
+        kind = {"kind": "cumulative"} if name in _CUMULATIVE else {}
+        common = {**envelope, "section": SOURCE, "instance": subsystem}
+        yield Record("counter", {**common, "counter": name, "value": value, **kind})
+    published = rows.memory.setdefault("config", {}).setdefault(f"{envelope['system']} {subsystem}", {})
     yield from changes(published, texts, envelope, SOURCE, subsystem)
 
 
