@@ -4,7 +4,7 @@ SELECT
   d.system AS system,
   d.disk AS disk,
   any(d.asp) AS asp,
-  round(argMax(d.capacity_mb, d.ts) / 1024, 1) AS capacity_gb,
+  round(argMax(d.capacity_mb, d.ts) / 1000, 1) AS capacity_gb,
   round(argMin(d.used_pct, d.ts), 1) AS used_pct_first,
   round(argMax(d.used_pct, d.ts), 1) AS used_pct_last,
   max(d.ts) AS measured_at

@@ -96,6 +96,12 @@ def test_virtual_io_costs_what_the_capabilities_reference_says(client: ClickHous
     assert inputs["system", ""]["virtual_scsi_processors"] is None, "sizes beyond the table are not guessed"
 
 
+def test_capacities_of_disks_are_decimal(client: ClickHouse) -> None:
+    insert(client, "disk", given(disk="DD1", device_type="disk", leaf=True, capacity_mb=70_564, used_pct=52.3))
+    [row] = answer(client, "disk_space")
+    assert (row["capacity_gb"], row["used_pct_last"]) == (70.6, 52.3), "IBM sells a drive of 70,564 MB as 70 GB"
+
+
 def test_waits_are_grouped_ranked_and_normalised(client: ClickHouse) -> None:
     groups = ("dispatched_cpu", "cpu_queueing", "disk", "journaling", "operating_system_contention")
     nothing = dict.fromkeys([f"{name}_s" for name in (*groups, "lock_contention", "ineligible", "other")], 0)
