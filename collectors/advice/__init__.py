@@ -51,7 +51,7 @@ def advice(head: bytes) -> str:
         text = head.decode(codec, "ignore").removeprefix("\ufeff")
         return f"{name} text ({_known(text) or 'of no format'}): {why}"
     if is_ebcdic(head):
-        return "EBCDIC text of no format: copy it as text, or convert it: iconv -f IBM-037 -t UTF-8"
+        return "EBCDIC text of no format: copy it as text, or convert it if it has line ends: iconv -f IBM-037 -t UTF-8"
     if b"\0" in head or sum(byte < 32 and byte not in b"\t\n\f\r\x1a\x1b" for byte in head) > len(head) / 20:
         return f"binary data that begins with {head[:8].hex(' ')}: {ANYTHING_ELSE}"
     text = decode(head.removeprefix(BOM))
@@ -114,6 +114,8 @@ def _looks(text: str) -> str:
         return f"a message and not data, `{_shown(message)}`: read it, and export again"
     if len(cells) > 1:
         return _table(cells)
+    if lines[0].count("|") > 1:
+        return "a table whose cells `|` separates: separate them by commas, as FLDDLM of CPYTOIMPF does by default"
     return f"text that begins with `{_shown(lines[0])}`: {ANYTHING_ELSE}"
 
 

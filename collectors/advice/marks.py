@@ -258,6 +258,11 @@ TEXTS = (
         "a chart of Performance Data Investigator as a table",
         f"export the members behind it: {NAMES}",
     ),
+    _text(
+        r"\A.? *57\d\d\w{3} +V\d+R\d+M\d+ +\d{6}\b",
+        "a print of IBM i that is not of WRKDSKSTS",
+        "save the result of a query as CSV, with column names",
+    ),
     # anything
     _text(r"\A\s*[\[{]\s*[\"\[{\]}\d]", "JSON of something else", ANYTHING_ELSE),
 )
