@@ -126,6 +126,7 @@ def captures(stream: BinaryIO, offset: int, number: int, *, complete: bool) -> I
         if named is not None and screen is not None:
             screen = screen._replace(found={**screen.found, "system": screen.found["system"] or named["system"]})
             continue
+        screen = None  # its elapsed time would follow at once: a reading from here on must find the same
         if new is not None:
             if opened is not None:
                 yield Found(opened, new.first.offset, new.first.number - 1)
