@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Literal
 
 import yaml
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.strict import Strict
+from counterflow.schemas.definition import datasets
 
 FOLDER = Path(__file__).parent
 
@@ -26,8 +27,9 @@ class Read(Strict):
 
     Parameters
     ----------
-    columns : of the view, besides the dataset's key. `apart_s` is the seconds from `prev_ts` to `ts`.
-    distinct : whether the view has the rows of each natural key once, as the first of them to arrive.
+    columns : of the view, besides system and ts. `apart_s` is the seconds from `prev_ts` to `ts`.
+    distinct : whether the view has the rows of each natural key once, as the first of them to arrive. The key is
+        system, one column and ts; the query counts rows of other keys itself (`arrival` in `log_load/stream.sql`).
     where : predicate of frames, over columns that a frame has once or leaves out: others are not unpacked.
     rows : predicate of the view's rows, in Flink's SQL and ClickHouse's alike.
     """
@@ -115,9 +117,30 @@ def _job(path: Path) -> Job:
     query = path.with_name("stream.sql").read_text(encoding="utf-8")
     try:
         stated = yaml.safe_load(path.read_text(encoding="utf-8"))
-        return Job(name=path.parent.name, query=query, **stated)
-    except (yaml.YAMLError, TypeError, ValidationError) as error:
+        job = Job(name=path.parent.name, query=query, **stated)
+        if wrong := [*_mistakes(job)]:
+            raise ValueError("; ".join(wrong))
+    except (yaml.YAMLError, TypeError, ValueError) as error:
         raise CounterflowError(f"{path}: {error}", hint="see CONTRIBUTING.md, Add a job", exit_code=2) from None
+    return job
+
+
+def _mistakes(job: Job) -> Iterator[str]:
+    """Yield what a job reads or writes that no definition has, and where no view can be made of what it reads."""
+    if unknown := {*job.reads, *job.writes, job.of} - datasets().keys():
+        yield f"there is no dataset `{'`, `'.join(sorted(unknown))}` in schemas/datasets/"
+        return
+    for name, read in job.reads.items():
+        dataset = datasets()[name]
+        entity = [column for column in dataset.key if column in dataset.columns]
+        for column in read.columns:
+            if column not in dataset.all_columns and column != "apart_s":
+                yield f"reads.{name}: `{name}` has no column `{column}`"
+        if dataset.role == "counter" and entity[0] not in read.columns:
+            yield f"reads.{name}: expected `{entity[0]}` among `columns`, by which frames are unpacked"
+        if read.distinct and len(entity) != 1:
+            names = " and ".join(entity)
+            yield f"reads.{name}: `distinct` needs a key of one column, not of {names}: count rows as log_load does"
 
 
 def stages(jobs: Iterable[Job]) -> Iterator[list[Job]]:

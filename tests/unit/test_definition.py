@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import copy
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
+from counterflow.base.errors import CounterflowError
+from counterflow.pipelines import jobs
 from counterflow.pipelines.jobs import Job, all_jobs
 from counterflow.schemas.definition import Column, Dataset, datasets
 from counterflow.schemas.json_schema import json_schema
@@ -181,3 +184,27 @@ def test_a_job_names_every_dataset_and_column_that_it_states() -> None:
             text = f"{statements} {read.rows} {read.where}"
             unused = [column for column in read.columns if not re.search(rf"\b{column}\b", text)]
             assert unused in ([], ["job"]), (name, dataset, unused)  # part of the key
+
+
+@pytest.mark.parametrize(
+    ("stated", "mistake"),
+    [
+        ("of: pol, reads: {}, writes: [io_mxi]", "there is no dataset `io_mxi`, `pol` in schemas/datasets/"),
+        ("of: job, reads: {job: {columns: [job, cpu]}}, writes: [io_mix]", "reads.job: `job` has no column `cpu`"),
+        ("of: job, reads: {job: {columns: [cpu_ms]}}, writes: [io_mix]", "reads.job: expected `job` among `columns`"),
+        (
+            "of: disk, reads: {link: {distinct: true, columns: [link_type]}}, writes: [link_load]",
+            "reads.link: `distinct` needs a key of one column, not of link_type and link: count rows as log_load does",
+        ),
+    ],
+)
+def test_a_job_that_no_table_can_feed_is_refused(
+    stated: str, mistake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "stream.sql").write_text("")
+    (folder / "job.yaml").write_text("{" + stated + "}")
+    monkeypatch.setattr(jobs, "FOLDER", tmp_path)
+    with pytest.raises(CounterflowError, match=f"mine/job.yaml: {re.escape(mistake)}"):
+        all_jobs.__wrapped__()

@@ -4,7 +4,7 @@
 -- Rows of single operations and summaries hold the same work again and are counted in `n` alone. Where two sources report
 -- one time, nothing is added: utilisation is the mean of both, the log and captured time are unknown.
 
--- COUNT, not ROW_NUMBER: see schemas/flink_ddl.py.
+-- COUNT, not ROW_NUMBER: see log_load.
 CREATE TEMPORARY VIEW worked AS
 SELECT
   ts, CASE WHEN apart_s > 0 THEN apart_s ELSE interval_s END AS interval_s, `system`, workload, run_id, unit_of_work, whole,

@@ -48,7 +48,8 @@ SELECT
   `reset`
 FROM timed;
 
--- COUNT, not ROW_NUMBER: see schemas/flink_ddl.py.
+-- The first row of each key. COUNT, not ROW_NUMBER: Flink assumes that rows which ROW_NUMBER keeps may be retracted, and
+-- sums of such rows take twice the time.
 CREATE TEMPORARY VIEW intervals AS
 SELECT ts, interval_s, `system`, subsystem
 FROM (
