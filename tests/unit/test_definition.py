@@ -186,25 +186,17 @@ def test_a_job_names_every_dataset_and_column_that_it_states() -> None:
             assert unused in ([], ["job"]), (name, dataset, unused)  # part of the key
 
 
-@pytest.mark.parametrize(
-    ("stated", "mistake"),
-    [
-        ("of: pol, reads: {}, writes: [io_mxi]", "there is no dataset `io_mxi`, `pol` in schemas/datasets/"),
-        ("of: job, reads: {job: {columns: [job, cpu]}}, writes: [io_mix]", "reads.job: `job` has no column `cpu`"),
-        ("of: job, reads: {job: {columns: [cpu_ms]}}, writes: [io_mix]", "reads.job: expected `job` among `columns`"),
-        (
-            "of: disk, reads: {link: {distinct: true, columns: [link_type]}}, writes: [link_load]",
-            "reads.link: `distinct` needs a key of one column, not of link_type and link: count rows as log_load does",
-        ),
-    ],
-)
-def test_a_job_that_no_table_can_feed_is_refused(
-    stated: str, mistake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / "mine"
-    folder.mkdir()
-    (folder / "stream.sql").write_text("")
-    (folder / "job.yaml").write_text("{" + stated + "}")
+def test_a_job_that_no_table_can_feed_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "FOLDER", tmp_path)
-    with pytest.raises(CounterflowError, match=f"mine/job.yaml: {re.escape(mistake)}"):
-        all_jobs.__wrapped__()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine/stream.sql").write_text("")
+    reads = "{job: {columns: [cpu]}, link: {distinct: true, columns: [link_type]}}"
+    for named, mistakes_of in {
+        f"of: pol, reads: {reads}, writes: [io_mxi]": "there is no dataset `io_mxi`, `pol` in schemas/datasets/",
+        f"of: job, reads: {reads}, writes: [io_mix]": "reads.job: `job` has no column `cpu`; "
+        "reads.job: expected `job` among `columns`, by which frames are unpacked; "
+        "reads.link: `distinct` needs a key of one column, not of link_type and link: count rows as log_load does",
+    }.items():
+        (tmp_path / "mine/job.yaml").write_text("{" + named + "}")
+        with pytest.raises(CounterflowError, match=f"mine/job.yaml: {re.escape(mistakes_of)}"):
+            all_jobs.__wrapped__()
