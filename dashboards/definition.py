@@ -536,7 +536,7 @@ def read_models(model: type[_Model], paths: Mapping[str, Path], key: str, hint: 
     found: dict[str, _Model] = {}
     wrong: list[str] = []
     for name, path in paths.items():
-        file = f"{path.parent.name}/{path.name}"
+        file = "/".join(path.parts[-3:])
         try:
             each = dict(_each(name, {**_OF_FOLDER.get(path.parent.name, {}), **_yaml(path)}))
         except (ValueError, TypeError, yaml.YAMLError) as error:

@@ -196,7 +196,12 @@ def test_every_mistake_is_named_with_its_file(folder: Path) -> None:
     (folder / "charts/three.yaml").write_text("title: [")
     with pytest.raises(CounterflowError) as refused:
         definition.charts()
-    for part in ("charts/one.yaml: unit: ", "`parsec` is no unit", "charts/two.yaml: colour: ", "charts/three.yaml: "):
+    for part in (
+        f"{folder.name}/charts/one.yaml: unit: ",
+        "`parsec` is no unit",
+        "charts/two.yaml: colour: ",
+        "charts/three.yaml: ",
+    ):
         assert part in refused.value.message
 
 
@@ -237,7 +242,7 @@ def test_the_mistakes_of_an_alert_are_named_with_its_file(folder: Path) -> None:
     (folder / "alerts/steal/alert.yaml").write_text("group: figures\nseverity: bad\npending: 10m\n")
     with pytest.raises(CounterflowError) as refused:
         mistakes()
-    for part in ("steal/alert.yaml: severity: ", "steal/alert.yaml: pending: ", "steal/alert.yaml: board: "):
+    for part in ("alerts/steal/alert.yaml: severity: ", "steal/alert.yaml: pending: ", "steal/alert.yaml: board: "):
         assert part in refused.value.message
 
 
