@@ -33,26 +33,32 @@ def repaired(text: str, sections: Sequence[str]) -> tuple[Any, int, Counter[str]
     ------
     ValueError : no repair fits, or an object then has a key twice.
     """
-    counts: Counter[str] = Counter()
+    edits: list[tuple[int, int, str]] = []
 
     def put(found: re.Match[str]) -> str:
-        if found["whole"]:
-            counts["decimal comma"] += 1
-            return f"{found['whole']}.{found['decimals']}"
-        if found["colon"]:
-            counts["figure that is none"] += 1
-            return f"{found['colon']}null"
-        return found[0]
+        if found["text"]:
+            return found[0]
+        figure = f"{found['whole']}.{found['decimals']}" if found["whole"] else f"{found['colon']}null"
+        kind = "decimal comma" if found["whole"] else "figure that is none"
+        edits.append((found.start(), len(figure) - len(found[0]), kind))
+        return figure
 
     figures = _FIGURE.sub(put, text)
+    marks = list(_missing(figures, {f'"{name}"' for name in sections}))
     mended, at = [], 0
-    for place, mark in _missing(figures, {f'"{name}"' for name in sections}):
-        counts["missing comma" if mark == "," else "missing brace"] += 1
+    for place, mark in marks:
         mended += [figures[at:place], mark]
         at = place
     whole = "".join([*mended, figures[at:]])
     tree, end = json.JSONDecoder(object_pairs_hook=_unique).raw_decode(whole)
-    return tree, end - (len(whole) - len(text)), counts
+    end -= len(marks)
+    counts = Counter("missing comma" if mark == "," else "missing brace" for _, mark in marks)
+    for place, longer, kind in edits:
+        if place >= end:  # behind the object
+            break
+        counts[kind] += 1
+        end -= longer
+    return tree, end, counts
 
 
 def _missing(text: str, sections: Collection[str]) -> Iterator[tuple[int, str]]:
