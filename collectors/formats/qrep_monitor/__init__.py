@@ -59,7 +59,7 @@ WAY_OUT = (
 )
 
 _LATENCIES = ("end_to_end_ms", "queue_ms", "apply_ms")
-_NEVER = ("1900-01-01", "0001-01-01")
+_NEVER = re.compile(r"(?:1900|0001)-01-01|0?1([./])0?1\1(?:1900|0001)\b")
 _LOG_POSITION = re.compile(r"(seq|lsn)$")
 _DEL = re.compile(r'"?\d{4}-\d\d-\d\d-\d\d\.\d\d\.\d\d(\.\d+)?"?[,;\t]"?(\d{4}-\d\d-\d\d-\d\d\.|[A-Za-z])')
 
@@ -148,7 +148,7 @@ class _Row:
     def _fill(self, fields: Fields, instant: datetime) -> Iterator[Reject]:
         for column, name in self._filled.items():
             written = self._values.get(column)
-            if name in _TIMES and (written is None or written.startswith(_NEVER)):
+            if name in _TIMES and (written is None or _NEVER.match(written)):
                 continue
             try:
                 if name in _TIMES:
