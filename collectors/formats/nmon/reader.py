@@ -108,6 +108,8 @@ class Reader:
                 return None
         elif layout.section == "LPAR" and self.snapshot.number == 1:
             return self._since_start(line, layout, numbers)
+        elif layout.section == "VM" and self.snapshot.number == 1:
+            return self._first_of_vm(line, layout, numbers)
         elif layout.ceiling is not None and layout.ceiling in numbers:
             problem = FieldProblem(Reason.OUT_OF_RANGE, f"{layout.ceiling} is the recorder's ceiling, not the figure")
             at = [n for n, number in enumerate(numbers) if number == layout.ceiling]
@@ -128,6 +130,21 @@ class Reader:
         refused = ("PhysicalCPU", "pool_idle_time")
         both = zip(layout.names, numbers, strict=True)
         return Row(layout, [None if name in refused else value for name, value in both])
+
+    def _first_of_vm(self, line: Line, layout: Layout, numbers: Sequence[float | None]) -> Row:
+        """Return the first row of VM, where an old recorder writes counts since boot, and -1 for what it did not find.
+
+        From the second row on it writes the difference of two -1 for such a counter: 0.
+        """
+        both = [*zip(layout.names, line.data.split(b",")[2:], strict=False)]
+        missing = {name for name, field in both if field.strip() == b"-1" and not name.startswith("nr_")}
+        if not missing:
+            return Row(layout, numbers)
+        detail = f"-1: {len(missing)} counters were not found, and are 0 later: left out; others count since boot here"
+        self._account.reject(line, Reason.RECORDER_DEFECT, detail, "part")
+        self.set_header("VM", _VM_TITLE, ["" if name in missing else name for name in layout.names])
+        gauges = [name.startswith("nr_") for name in layout.names]
+        return Row(layout, [number if is_gauge else None for number, is_gauge in zip(numbers, gauges, strict=True)])
 
     def _wrong_count(self, line: Line, section: bytes, layout: Layout, numbers: list[Any], fields: bytes) -> None:
         found, expected = len(numbers), len(layout.names)
@@ -157,7 +174,7 @@ class Reader:
 
     def _refuse_fields(self, line: Line, columns: Sequence[str], problems: list[tuple[int, FieldProblem]]) -> None:
         by_reason: dict[Reason, list[str]] = {}
-        for at, problem in problems:
+        for at, problem in ((at, problem) for at, problem in problems if columns[at]):
             by_reason.setdefault(problem.reason, []).append(f"{columns[at]}: {problem.detail}")
         for reason, details in by_reason.items():
             more = f" and {len(details) - 5} more" if len(details) > 5 else ""
