@@ -193,7 +193,8 @@ def _is_port(found: Collection[str]) -> bool:
 
 
 def _is_partition(found: Collection[str]) -> bool:
-    is_one = PARTITION_ID in found and any(name in found for name in SYSTEM)
+    # a profile of a partition has both names, of which `name` is its own
+    is_one = PARTITION_ID in found and sum(name in found for name in SYSTEM) == 1
     return is_one and not any(name in found for name in OTHERS)
 
 
