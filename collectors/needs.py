@@ -24,7 +24,7 @@ LOOKED_AT = 8
 MAX_WRAPPED = 16 << 20
 """A larger compressed or packed file is not unpacked."""
 MAX_WHOLE = 64 << 20
-"""A larger file is not read to its end to infer the order of its dates."""
+"""A larger file is not read to its end, for the order of its dates or the first time of a document."""
 
 _ELSEWHERE = ZoneInfo("Pacific/Kiritimati")  # 14 h from UTC: no local time is the same instant there
 _ITEMS = 2_000
@@ -92,8 +92,11 @@ def _lacks(form: Plausible, content: BinaryIO, context: Context, zone: tzinfo | 
     """Yield each option that a file needs, and the reason."""
     head = read_head(content, HEAD_BYTES)
     ts, refused = _beginning(form, head, context)
-    if refused and "--date-order" in refused and len(head) == HEAD_BYTES and content.seek(0, io.SEEK_END) <= MAX_WHOLE:
-        ts, refused = _beginning(form, read_head(content, MAX_WHOLE), context)
+    # a document has no record before its end
+    is_open = "--date-order" in refused if refused else zone is None and ts is None
+    if is_open and len(head) == HEAD_BYTES and content.seek(0, io.SEEK_END) <= MAX_WHOLE:
+        head = read_head(content, MAX_WHOLE)
+        ts, refused = _beginning(form, head, context)
     if refused and (option := OPTION.search(refused)):
         yield option[0], refused
     if zone is None and ts is not None:

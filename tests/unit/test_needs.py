@@ -13,12 +13,14 @@ from click.testing import CliRunner
 
 from counterflow.cli import cli
 from counterflow.collectors.needs import needed
+from counterflow.collectors.reading import HEAD_BYTES
 from counterflow.collectors.records import Record, Reject
 from tests.golden.cases import golden
 from tests.support.reading import read_file
 
 NRG = golden("ibmi_tables/dates_in_two_readings").input
 NMON = golden("nmon/aix_dedicated").input
+LONG = golden("sysstat/clock_falls_back").input.rstrip()[:-1] + b" " * HEAD_BYTES + b"}"
 
 
 def test_each_option_is_named_once_for_all_files_of_a_format(tmp_path: Path) -> None:
@@ -33,9 +35,10 @@ def test_each_option_is_named_once_for_all_files_of_a_format(tmp_path: Path) -> 
     assert needed(files, UTC, "SYSA", "dmy") == []
 
 
-def test_a_zone_is_needed_where_times_are_local_and_none_was_given(tmp_path: Path) -> None:
-    packed = tmp_path / "a.nmon.gz"
-    packed.write_bytes(gzip.compress(NMON))
+@pytest.mark.parametrize("content", [NMON, LONG], ids=["nmon", "sysstat"])
+def test_a_zone_is_needed_where_times_are_local_and_none_was_given(content: bytes, tmp_path: Path) -> None:
+    packed = tmp_path / "a.gz"
+    packed.write_bytes(gzip.compress(content))
     assert [need.option for need in needed([packed], None, None, None)] == ["--zone"]
     assert needed([packed], UTC, None, None) == []
 
