@@ -54,7 +54,7 @@ class Rows:
         for number, row in enumerate(self._rows, 1):
             lines = (f"{label:{longest}} {_cell(value)}" for label, value in zip(labels, row, strict=True))
             yield Text(f"row {number:,}", "dim")
-            yield Text("\n".join(lines), overflow="fold")
+            yield Text("\n".join(lines), overflow="fold", no_wrap=False)
 
 
 def table(rows: Sequence[dict[str, Any]], title: str = "") -> Group | Rows:

@@ -7,7 +7,7 @@ import io
 import pytest
 from rich.console import Console
 
-from counterflow.cli._table import table
+from counterflow.cli._table import show, table
 
 AGENT = {
     "agent_id": "demo-2ff505ae",
@@ -34,3 +34,9 @@ def test_every_column_is_there_at_any_width(row: dict[str, object], width: int) 
     ]
     assert [word for word in [*row, *words] if word not in shown] == []
     assert all(len(line.rstrip()) <= width for line in shown.splitlines())
+
+
+def test_a_name_that_is_longer_than_the_terminal_is_shown_whole() -> None:
+    out = io.StringIO()
+    show(Console(file=out, width=80, force_terminal=True, color_system=None), ["system", "mb"], [["x" * 300, 1]])
+    assert out.getvalue().count("x") == 300
