@@ -104,7 +104,7 @@ def _lacks(form: Plausible, content: BinaryIO, context: Context, zone: tzinfo | 
         if elsewhere not in (None, ts):
             yield (
                 "--zone",
-                "its times are local and nothing names their zone: read as UTC; --zone names it, as Europe/Berlin",
+                "times are local and nothing names their zone: read as UTC; --zone names it, as Europe/Berlin",
             )
 
 

@@ -117,7 +117,7 @@ def _rank(
         write_json(one._asdict() for one in found)
         return
     when = f"{compared.begin:%F %T} to {compared.end:%F %T} UTC"
-    click.echo(wrapped(f"{system}, {when}, against the {quiet_min} minutes before that were recorded"))
+    click.echo(wrapped(f"{system}, {when}, against the time before, recorded for {quiet_min or 'less than 1'} min"))
     if not found:
         click.echo("Nothing collected in both times has changed.")
     of = measures()

@@ -223,8 +223,11 @@ class Connection:
 
 
 def period(since: datetime | None, until: datetime | None) -> tuple[str, str]:
-    """Return two times as parameters of a statement; what is missing is unbounded."""
+    """Return two times as parameters of a statement; what is missing is unbounded; the one is before the other."""
     begin, end = utc(since), utc(until)
+    if begin and end and begin >= end:
+        message = f"no interval ends after {literal(begin)} and by {literal(end)} UTC"
+        raise CounterflowError(message, hint="give a period that begins before it ends", exit_code=2)
     return literal(begin) if begin else BEGINNING, literal(end) if end else END
 
 

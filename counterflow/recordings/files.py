@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from os.path import realpath
 from pathlib import Path
 
 import msgspec
@@ -57,7 +58,7 @@ class Files:
         """
         found: list[tuple[Path, State | None]] = []
         for path in paths:
-            before, now = self._list.files.get(str(path.resolve())), _state(path, options)
+            before, now = self._list.files.get(realpath(path)), _state(path, options)
             if before and now and (others := sorted(before.options.items() - now.options.items())):
                 was = ", ".join(f"no --{name}" if value is None else f"--{name} {value}" for name, value in others)
                 hint = "use another folder, or another name where it is another file now"
@@ -74,7 +75,7 @@ class Files:
         return first
 
     def add(self, read: Iterable[tuple[Path, State | None]]) -> None:
-        self._list.files |= {str(path.resolve()): state for path, state in read if state}
+        self._list.files |= {realpath(path): state for path, state in read if state}
         self._save()
 
     def _save(self) -> None:

@@ -142,6 +142,12 @@ def test_a_folder_stands_for_all_files_below_it_but_not_for_those_of_operating_s
         assert "vm" in done.stdout
 
 
+def test_a_link_to_itself_is_named(tmp_path: Path) -> None:
+    (tmp_path / "vm.nmon").symlink_to("vm.nmon")
+    done = counterflow("look", "vm.nmon", folder=tmp_path)
+    assert (done.returncode, done.stderr.splitlines()[0]) == (2, "error: vm.nmon: Too many levels of symbolic links")
+
+
 def test_a_recording_without_times_is_named_with_its_line_and_reason_as_a_summary_names_it(tmp_path: Path) -> None:
     lines = LINUX.splitlines(keepends=True)
     (tmp_path / "noz.nmon").write_bytes(b"".join(line for line in lines if not line.startswith(b"ZZZZ")))
@@ -208,6 +214,12 @@ def test_a_time_without_records_before_or_in_question_is_refused(folder: Path) -
         done = counterflow("doctor", "vm", "--on", "kept", "--at", begin, "--to", end, folder=folder)
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr == f"error: nothing was recorded of vm from {empty} UTC\n{there}"
+    backward = ("--from", "2026-11-22", "--to", "2026-11-21", "--on", "kept")
+    for words in (("doctor", "vm"), ("sql", "cpu"), ("whatif", "line")):
+        message = counterflow(*words, *backward, folder=folder).stderr.splitlines()[0]
+        assert message == "error: no interval ends after 2026-11-22 00:00:00.000 and by 2026-11-21 00:00:00.000 UTC"
+    done = counterflow("doctor", "vm", "--on", "kept", "--at", "2026-11-21T01:41:30", folder=folder)
+    assert "before, recorded for less than 1 min\n" in done.stdout.replace("\n  ", " ")  # 12 s
 
 
 def test_every_answer_has_one_shape_and_fits_80_columns(folder: Path) -> None:
