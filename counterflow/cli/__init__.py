@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 
 import click
@@ -55,7 +56,7 @@ def cli() -> None:
 def main() -> None:
     """Run the command line; a `CounterflowError` ends as `error:` and `hint:` lines and its exit code.
 
-    A command whose extra is not installed ends the same way, with status 2.
+    A command whose extra is not installed, or whose output has no room, ends the same way, with status 2.
     """
     try:
         cli()
@@ -70,4 +71,9 @@ def main() -> None:
             raise
         click.echo(f"error: this command needs {error.name}, which is not installed", err=True)
         click.echo(f"hint: pip install 'counterflow[{extra}]'", err=True)
+        sys.exit(2)
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        click.echo(inert(f"error: {error.filename or 'output'}: {error.strerror}"), err=True)
         sys.exit(2)
