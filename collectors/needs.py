@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 from counterflow.collectors.formats import recognise
 from counterflow.collectors.plausible import Plausible
-from counterflow.collectors.reading import HEAD_BYTES, OPTION
+from counterflow.collectors.reading import HEAD_BYTES, OPTION, read_with
 from counterflow.collectors.records import Context, Record, Reject, singly
 from counterflow.collectors.sources.wrapped import contents, wrapping
 from counterflow.collectors.text.lines import read_head
@@ -111,7 +111,7 @@ def _lacks(form: Plausible, content: BinaryIO, context: Context, zone: tzinfo | 
 def _beginning(form: Plausible, head: bytes, context: Context) -> tuple[str | None, str | None]:
     """Return the time of the first record, and the first reject that an option would have avoided."""
     ts = refused = None
-    for number, item in enumerate(singly(form.parse(io.BytesIO(head), context))):
+    for number, item in enumerate(singly(read_with(form, io.BytesIO(head), context))):
         if isinstance(item, Record):
             ts = ts or item.fields.get("ts")
         elif isinstance(item, Reject) and item.kept == "none" and OPTION.search(item.detail):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Callable, Iterator, Set
 from contextlib import closing
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from counterflow.collectors.formats import recognise
+from counterflow.collectors.plausible import Plausible
 from counterflow.collectors.records import Context, Item, Neighbour, Reason, Reject
 from counterflow.collectors.sources.files import unicode
 from counterflow.collectors.sources.wrapped import WITHIN, contents
@@ -74,7 +76,7 @@ def read_each(
 
     Raises
     ------
-    OSError : the file cannot be opened or read.
+    OSError : the file cannot be opened or read, or its format failed.
     """
     with path.open("rb") as raw:
         empty = True
@@ -99,8 +101,23 @@ def contained(stream: BinaryIO, context: Context) -> Contained:
     head = read_head(stream, HEAD_BYTES)
     stream.seek(0)
     form = recognise(head)
-    items: Iterator[Item] = iter((unrecognised(head),)) if form is None else form.parse(stream, context)
+    items = iter((unrecognised(head),)) if form is None else read_with(form, stream, context)
     return Contained(context.file, form.name if form else None, items)
+
+
+def read_with(form: Plausible, stream: BinaryIO, context: Context) -> Iterator[Item]:
+    """Yield the items of a file; raises `OSError` where its format failed."""
+    try:
+        yield from form.parse(stream, context)
+    except OSError:
+        raise
+    except Exception as error:
+        raise failed(form, context, error) from error
+
+
+def failed(form: Plausible, context: Context, error: Exception) -> OSError:
+    """Return the error of a file whose format failed: as an unreadable file does, it stops this file only."""
+    return OSError(errno.EILSEQ, f"the format {form.name} failed: {error!r}", context.file)
 
 
 def name_within(path: Path | str, member: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -18,7 +17,7 @@ from counterflow.collectors.agent.config import Source
 from counterflow.collectors.agent.envelope import Origin
 from counterflow.collectors.formats import formats, recognise
 from counterflow.collectors.plausible import Plausible
-from counterflow.collectors.reading import HEAD_BYTES, beside, name_within, unrecognised
+from counterflow.collectors.reading import HEAD_BYTES, beside, failed, name_within, unrecognised
 from counterflow.collectors.records import Context, Item, Position, Unfinished
 from counterflow.collectors.sources.files import FileId, fingerprint, unicode, window
 from counterflow.collectors.sources.wrapped import WITHIN
@@ -126,7 +125,7 @@ def _format(source: Source, fd: int, known: Checkpoint | None) -> Plausible | No
 
 
 def _parse(form: Plausible, stream: BinaryIO, context: Context, position: Position | None) -> Iterator[Item]:
-    """Yield the items of a format; one that fails stops this file only, as an unreadable file does."""
+    """Yield the items of a format; one that fails stops this file only."""
     try:
         for item in form.parse(stream, context, position):
             if type(item) is Position:
@@ -138,4 +137,4 @@ def _parse(form: Plausible, stream: BinaryIO, context: Context, position: Positi
         raise
     except Exception as error:
         log.exception("the format failed", file=context.file, format=form.name)
-        raise OSError(errno.EILSEQ, f"the format {form.name} failed: {error!r}", context.file) from error
+        raise failed(form, context, error) from error

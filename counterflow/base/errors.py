@@ -1,5 +1,7 @@
 """What the user sees as a sentence instead of a traceback."""
 
+from io import UnsupportedOperation
+
 UNREACHED = "counterflow status shows which parts run; on Kubernetes, kubectl get pods"
 """The hint where a part does not answer."""
 
@@ -25,5 +27,9 @@ class CounterflowError(Exception):
 
 def why(error: OSError) -> str:
     """Return what is wrong with a file, and the way out."""
-    hint = {PermissionError: "; give this user read permission", FileNotFoundError: "; check the path"}
-    return f"{error.strerror or error}{hint.get(type(error), '')}"
+    hint = {
+        PermissionError: "; give this user read permission",
+        FileNotFoundError: "; check the path",
+        UnsupportedOperation: "; give `-` to read standard input",
+    }
+    return f"{error.strerror or str(error).removesuffix('.')}{hint.get(type(error), '')}"

@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
@@ -203,10 +203,10 @@ def _read_one(number: int, path: Path, called: str, pieces: _Pieces, options: Re
     try:
         for name, form, items in read_each(path, *options, called):
             reads.append(found := Read(path, name, form))
-            rows = _Rows(frames, Origin(unicode(name), form or "agent", options.system), found, pieces)
-            for item in items:
-                rows.take(item)
-            rows.close()
+            origin = Origin(unicode(name), form or "agent", options.system)
+            with closing(_Rows(frames, origin, found, pieces)) as rows:  # what was read of a file that fails stays
+                for item in items:
+                    rows.take(item)
             fault, first = rows.faults.why(rows.datasets), rows.faults.first
             if fault is not None and (rows.datasets or not first or first.reason is not Reason.READ_WITH_ANOTHER):
                 found.line, found.error = fault

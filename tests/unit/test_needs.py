@@ -12,9 +12,11 @@ import pytest
 from click.testing import CliRunner
 
 from counterflow.cli import cli
+from counterflow.collectors.formats.nmon.parser import Parser
 from counterflow.collectors.needs import needed
 from counterflow.collectors.reading import HEAD_BYTES
 from counterflow.collectors.records import Record, Reject
+from counterflow.collectors.text.lines import Line
 from tests.golden.cases import golden
 from tests.support.reading import read_file
 
@@ -108,3 +110,19 @@ def test_a_monitor_time_as_a_spreadsheet_shows_it_needs_the_order_alone(tmp_path
     found = [item.fields["ts"] for item in read_file(file, UTC, "TGT", "mdy") if isinstance(item, Record)]
     assert found
     assert all(ts.startswith("2025-11-02T") for ts in found)
+
+
+@pytest.mark.parametrize("options", [("--summary",), ()], ids=["summary", "findings"])
+def test_a_format_that_fails_stops_its_file_only(
+    options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def fail(self: Parser, line: Line) -> None:
+        raise ZeroDivisionError(line.number)
+
+    monkeypatch.setattr(Parser, "feed", fail)
+    failing, other = tmp_path / "a.nmon", tmp_path / "b.json"
+    failing.write_bytes(NMON)
+    other.write_bytes(golden("sysstat/clock_falls_back").input)
+    done = CliRunner().invoke(cli, ["look", *options, "--json", "--zone", "UTC", str(failing), str(other)])
+    assert (done.exit_code, done.stderr) == (1, f"error: {failing}: the format nmon failed: ZeroDivisionError(1)\n")
+    assert done.stdout
