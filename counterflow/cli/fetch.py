@@ -9,12 +9,13 @@ import click
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
+from counterflow.cli._folder import Folder
 from counterflow.cli._json import write_json
 
 
 @click.command()
 @click.argument("addresses", metavar="URL...", nargs=-1, required=True)
-@click.option("--to", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder of the copies.")
+@click.option("--to", required=True, type=Folder(), help="Folder of the copies.")
 @click.option(
     "--follow", "every_s", metavar="SECONDS", type=click.IntRange(1), help="Look again at this interval, until stopped."
 )

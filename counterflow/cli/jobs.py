@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from counterflow.cli._folder import Folder
 from counterflow.cli._group import Group
 from counterflow.cli._json import write_json
 from counterflow.cli._reader import lander
@@ -119,9 +120,7 @@ def rerun(names: tuple[str, ...], begin: datetime, end: datetime, system: str | 
 
 @command.command()
 @click.argument("name", metavar="JOB")
-@click.option(
-    "--to", required=True, type=click.Path(file_okay=False, path_type=Path), help="Target folder, created if missing."
-)
+@click.option("--to", required=True, type=Folder(), help="Target folder, created if missing.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object instead of the path of each file.")
 def render(name: str, to: Path, as_json: bool) -> None:
     """Write the files of a job for a dedicated Flink cluster in application mode.

@@ -36,6 +36,7 @@ from counterflow.cli._files import (
     report_unread,
     with_progress,
 )
+from counterflow.cli._folder import Folder
 from counterflow.cli._json import write_json
 from counterflow.cli._table import console
 from counterflow.recordings.given import ReadingOptions, lies_beside
@@ -71,10 +72,10 @@ def _list(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 @click.option("--records", is_flag=True, help="Its records and anomalies, one JSON object a line.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a finding, or a summary.")
 @reading_options
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Write report.html into this folder.")
+@click.option("--out", type=Folder(), help="Write report.html into this folder.")
 @click.option("--open", "opened", is_flag=True, help="Show the report in the browser.")
-@click.option("--keep", type=click.Path(file_okay=False, path_type=Path), help="Keep the database; read what is new.")
-@click.option("--export", type=click.Path(file_okay=False, path_type=Path), help="Write each dataset as Parquet.")
+@click.option("--keep", type=Folder(), help="Keep the database; read what is new.")
+@click.option("--export", type=Folder(), help="Write each dataset as Parquet.")
 @click.option(
     "--formats", is_flag=True, is_eager=True, expose_value=False, callback=_list, help="List the formats, and stop."
 )

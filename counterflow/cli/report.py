@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from counterflow.base.inert import inert
+from counterflow.cli._folder import Folder
 from counterflow.cli._json import write_json
 from counterflow.cli._reader import kept, on_option, period_options, reader
 
@@ -26,7 +27,7 @@ from counterflow.cli._reader import kept, on_option, period_options, reader
 @click.option(
     "--out",
     "folder",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=Folder(),
     default="report",
     show_default=True,
     help="Folder to write to; created if missing.",

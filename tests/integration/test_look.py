@@ -133,6 +133,10 @@ def test_relative_paths_are_those_of_the_working_directory_from_the_first_file_t
     assert done.stdout.startswith("80 files read; ")
 
 
+def test_standard_input_is_read_like_a_file() -> None:
+    assert counterflow("look", "-", "--json", stdin=LINUX.read_bytes()).stdout == looked(LINUX, "--json")
+
+
 def test_an_archive_of_more_days_than_the_engine_takes_at_once_is_looked_at_whole(tmp_path: Path) -> None:
     """The engine refuses an insert into more than 100 partitions, here days, unless its limit is raised."""
     text = "".join(

@@ -106,6 +106,19 @@ def test_the_help_of_every_command_fits_one_screen_and_cuts_no_description(path:
     assert not any(line.endswith("...") for line in lines[1:])
 
 
+def test_a_user_has_at_most_twenty_one_commands() -> None:
+    """Twenty for people, and `mcp`, which an assistant starts."""
+    assert len(cli.list_commands(click.Context(cli))) <= 21
+
+
+def test_a_folder_without_a_name_is_refused() -> None:
+    done = CliRunner().invoke(cli, ["look", "--keep", "", str(SAMPLE)])
+    assert (done.exit_code, done.stderr.splitlines()[-1]) == (
+        2,
+        "Error: Invalid value for '--keep': is empty; name a folder, `.` for this one, or leave the option out",
+    )
+
+
 def test_every_command_has_json_or_a_reason() -> None:
     lacking = {path for path, command in commands() if not options(command) & {"--json"}}
     assert lacking == WITHOUT_JSON.keys()

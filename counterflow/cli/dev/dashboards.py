@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from counterflow.base.errors import CounterflowError
+from counterflow.cli._folder import Folder
 from counterflow.cli._group import Group
 from counterflow.cli._json import write_json
 
@@ -20,7 +21,7 @@ def command() -> None:
 @click.option("--check", is_flag=True, help="Write nothing; fail if a chart, a board or an alert is wrong.")
 @click.option(
     "--to",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=Folder(),
     default=Path(".counterflow/dashboards"),
     show_default=True,
     help="The folder to write below.",

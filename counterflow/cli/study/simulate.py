@@ -10,6 +10,7 @@ import click
 from rich.table import Column, Table
 
 from counterflow.base.errors import CounterflowError
+from counterflow.cli._folder import Folder
 from counterflow.cli._json import write_json
 from counterflow.cli._table import console
 from counterflow.cli._times import TIME
@@ -20,7 +21,7 @@ BEGIN = f"{START:%Y-%m-%dT%H:%M:%S}"
 
 @click.command()
 @click.argument("case", required=False)
-@click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder; each system gets a subfolder.")
+@click.option("--out", type=Folder(), help="Folder; each system gets a subfolder.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the noise; the means stay the same.")
 @click.option("--start", type=TIME, default=BEGIN, show_default=True, help="Simulated start, UTC.")
 @click.option("--list", "list_cases", is_flag=True, help="List the cases.")
