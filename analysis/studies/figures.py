@@ -323,11 +323,11 @@ def _busy_pct(run: Run, row: Row) -> Number:
 
 
 def _cores(run: Run, row: Row) -> Number:
+    if row["cpu_ms"] is not None:  # in the order of the view processor_load
+        return per(row["cpu_ms"], 1000 * row["seconds"])
     if row["physical_consumed_cores"] is not None:
         consumed: float = row["physical_consumed_cores"]
         return consumed
-    if row["cpu_ms"] is not None:
-        return per(row["cpu_ms"], 1000 * row["seconds"])
     return formulas.busy_cores(_busy_pct(run, row), _engines(run, row))
 
 
