@@ -78,7 +78,8 @@ def refusals(*folders: Path) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        place = error.filename or " or ".join((*map(str, folders), tempfile.gettempdir(), "standard output"))
+        elsewhere = tempfile.gettempdir(), "standard output"
+        place = error.filename or " or ".join(map(str, folders or elsewhere))
         raise CounterflowError(f"{place}: {error.strerror or error}", hint=hint, exit_code=2) from None
     except ClickHouseError as error:
         text = str(error).partition("DB::Exception: ")[2].partition(". (")[0] or str(error)
