@@ -106,7 +106,7 @@ class Line:
             self.agent = self.new_agent()
         return pid
 
-    def back(self, timeout_s: float = 300) -> float:
+    def back(self, timeout_s: float = 600) -> float:
         """Wait until a snapshot written from now on has its result; return the seconds."""
         began = time.monotonic()
         recording = self.recordings[0]
