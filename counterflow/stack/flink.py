@@ -162,8 +162,11 @@ def _config(settings: StackSettings) -> dict[str, Any]:
         },
         "security": {"ssl": _tls(settings)},
         "blob": {"server": {"port": str(settings.flink_blob_port)}},
-        # The jobs of a killed process continue once its heartbeats are missed: by default after 50 s.
-        "heartbeat": {"interval": 5000, "timeout": 15000},
+        # A killed process is noticed once two heartbeats in a row reach nobody: after 10 s, by default after 20. A late
+        # answer is awaited for 50 s, as by default, and one to a request for longer than the default of 10 s: where
+        # processors are scarce, a TaskManager that restores seven jobs is late, and given up it would begin anew.
+        "heartbeat": {"interval": 5000},
+        "pekko": {"ask": {"timeout": "1 min"}},
         # the web interface accepts no jars; Flink's client still submits over REST
         "web": {"submit": {"enable": False}},
     }
