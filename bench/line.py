@@ -8,6 +8,8 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import psutil
+
 from bench import generate_collection_services as jobs
 from bench.figure import Figure
 from bench.generate_nmon import Recording, Shape, generate
@@ -120,6 +122,8 @@ def latency(settings: StackSettings, folder: Path) -> None:
     usual_s = Config.model_fields["poll_s"].default
     with Agent(folder, settings, "latency", source, poll_s=usual_s) as agent, settings.clickhouse("reader") as client:
         time.sleep(5)
+        process = psutil.Process(agent.process.pid)
+        began, busy_s = time.monotonic(), sum(process.cpu_times()[:2])
         for n in range(1, SNAPSHOTS + 1):
             with recording.open("a") as out:
                 out.write("\n".join((*made.snapshot(n), "")))
@@ -131,6 +135,7 @@ def latency(settings: StackSettings, folder: Path) -> None:
                 time.sleep(0.05)
             delays.append(time.monotonic() - written)
             time.sleep(max(0.0, INTERVAL_S - delays[-1]))
+        cpu_pct = 100 * (sum(process.cpu_times()[:2]) - busy_s) / (time.monotonic() - began)
         agent.stop()
     method = (
         f"{len(delays)} snapshots written {INTERVAL_S} s apart to a followed nmon file; from the write until "
@@ -138,6 +143,7 @@ def latency(settings: StackSettings, folder: Path) -> None:
     )
     p95 = round(sorted(delays)[int(len(delays) * 0.95)], 2)
     Figure("counter read to queryable, p95", p95, "s", "<= 3", method).emit()
+    Figure("an agent that follows a file", round(cpu_pct, 1), "% of a core", "<= 2", "CPU s by wall, same run.").emit()
 
 
 def _record(folder: Path, shape: Shape, systems: int) -> float:

