@@ -418,7 +418,9 @@ SELECT
   if(logical_io IS NULL OR logical_reads_for_update IS NOT NULL, NULL, logical_reads) AS reads_not_parted,
   if(logical_io IS NULL, NULL, logical_writes) AS inserts,
   if(logical_io IS NULL, NULL, logical_other) AS other,
-  coalesce(commits + rollbacks, 0) AS ends,
+  NOT ifNull(commits + rollbacks <= other, false) AS commits_counted_in,
+  logical_io - if(commits_counted_in, 0, commits + rollbacks) AS row_operations,
+  commits, rollbacks, record_locks, job_type,
   sync_db_reads + sync_nondb_reads AS sync_reads,
   sync_db_writes + sync_nondb_writes AS sync_writes,
   async_db_reads + async_nondb_reads AS async_reads,
@@ -456,8 +458,7 @@ WHERE grouping = {grouping:String}
 UNION ALL
 SELECT
   ts, interval_s, system, toString(name) AS name, logical_io, reads, read_only, read_for_update, reads_not_parted,
-  inserts, other, logical_io - if(ends <= other, ends, 0) AS row_operations,
-  row_operations - reads + coalesce(read_for_update, 0) AS exposed, NOT ifNull(ends <= other, false) AS commits_counted_in
+  inserts, other, row_operations, row_operations - reads + coalesce(read_for_update, 0) AS exposed, commits_counted_in
 FROM counterflow.job_by(grouping = {grouping:String})
 WHERE {grouping:String} IN ('thread', 'pool', 'job_type')
 COMMENT 'Logical database I/O of groups of jobs of IBM i by interval, io_by(grouping = ...); groupings as in job_by, and partition. exposed is what mirroring would touch: inserts, updates and deletes, and reads for update where they are known; commits too where commits_counted_in.';
@@ -495,12 +496,10 @@ WITH
   work AS
   (
     SELECT
-      system, assumeNotNull(job_name) AS job, ts, interval_s, logical_reads AS reads, logical_reads_for_update AS for_update,
-      logical_writes AS inserts, logical_other - if(coalesce(commits + rollbacks, 0) <= logical_other, coalesce(commits + rollbacks, 0), 0) AS updates,
-      commits, rollbacks, record_locks, job_type
-    FROM counterflow.job FINAL
-    WHERE source = 'ibmi_tables' AND job_name IS NOT NULL AND logical_reads + logical_writes + logical_other IS NOT NULL
-      AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+      system, name AS job, ts, interval_s, reads, read_for_update AS for_update, inserts,
+      row_operations - reads - inserts AS updates, commits, rollbacks, record_locks, job_type
+    FROM counterflow.job_by(grouping = 'job')
+    WHERE logical_io IS NOT NULL AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
   )
 SELECT
   j.system AS system, j.job AS job, d.days AS days,
@@ -557,13 +556,9 @@ LEFT JOIN
 INNER JOIN
 (
   -- less than a day counts as one: a recording of one busy hour is not multiplied by 24
-  SELECT system, greatest(sum(seconds) / 86400, 1) AS days
-  FROM
-  (
-    SELECT system, ts, max(interval_s) AS seconds FROM counterflow.job
-    WHERE source = 'ibmi_tables' AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
-    GROUP BY system, ts
-  )
+  SELECT system, greatest(sum(interval_s) / 86400, 1) AS days
+  FROM counterflow.job_cpu
+  WHERE grouping = 'partition' AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
   GROUP BY system
 ) AS d ON d.system = j.system
 LEFT JOIN

@@ -41,7 +41,7 @@ def jobs(system: str, ts: datetime, n: int) -> Iterator[Row]:
             ts, system=system, job=f"1/ANN/{ODD}/{task}", task=task, command="x", job_name=ODD, **ann,
             cpu_ms=45_000 * n, sql_cpu_ms=9_000 * n, logical_reads=9000 * n, logical_writes=900 * n,
             logical_other=450 * n, logical_reads_for_update=1800 * n if system == FOUR else None,
-            sync_db_reads=90, sync_nondb_reads=0, page_faults=18,
+            sync_db_reads=90, sync_nondb_reads=0, page_faults=18, commits=0, rollbacks=0,
         )  # fmt: skip
     joe = {"job_user": "JOE", "subsystem": "QINTER", "job_pool": "3", "job_type": "I"}
     yield stamped(ts, system=system, job="2/JOE/PAY/0C", task="0C", command="x", job_name="PAY", **joe, cpu_ms=9000 * n)
