@@ -817,11 +817,10 @@ WITH
   60 AS gap_s, 1 AS stamp_s,
   recorded AS
   (
-    SELECT system, ts, max(interval_s) AS seconds
-    FROM counterflow.job FINAL
-    WHERE source = 'ibmi_tables' AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+    SELECT system, ts, interval_s AS seconds
+    FROM counterflow.job_cpu
+    WHERE grouping = 'partition' AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
       AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
-    GROUP BY system, ts
   ),
   -- a rerouted job has two rows in an interval: one that ended, one that started
   job_interval AS
@@ -860,8 +859,8 @@ WITH
   ),
   queued AS
   (
-    SELECT system, ts, sum(wait_ms * transfers) / nullIf(sum((service_ms + wait_ms) * transfers), 0) AS queued_share
-    FROM counterflow.disk FINAL
+    SELECT system, ts, sum(wait_ms * transfers) / nullIf(sum(transfer_ms), 0) AS queued_share
+    FROM counterflow.disk_load
     WHERE leaf AND service_ms + wait_ms IS NOT NULL AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
       AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
     GROUP BY system, ts
