@@ -303,7 +303,7 @@ SELECT
   w.system AS system, w.workload AS workload, w.run_id AS run_id, w.unit_of_work AS unit_of_work,
   w.operation AS operation,
   if(w.prev_done IS NULL, w.done_delta, w.done - w.prev_done) AS units,
-  w.users AS users, w.response_ms AS response_ms, w.response_max_ms AS response_max_ms,
+  w.failed AS failed, w.users AS users, w.response_ms AS response_ms, w.response_max_ms AS response_max_ms,
   w.response_p50_ms AS response_p50_ms, w.response_p95_ms AS response_p95_ms, w.response_p99_ms AS response_p99_ms
 FROM counterflow.workload AS w FINAL
 WHERE NOT ifNull(w.final, false)
@@ -313,7 +313,7 @@ ALTER TABLE counterflow.work_done {on_cluster}
   COMMENT COLUMN `ts` 'End of the interval, UTC.',
   COMMENT COLUMN `interval_s` 'Time since the preceding sample; for sources that count by interval, its length. [s; gauge; null: not known]',
   COMMENT COLUMN `system` 'Name of the system.',
-  {workload: workload unit_of_work operation users response_max_ms response_p50_ms response_p95_ms response_p99_ms},
+  {workload: workload unit_of_work operation failed users response_max_ms response_p50_ms response_p95_ms response_p99_ms},
   COMMENT COLUMN `run_id` 'Execution of the workload; empty where the source names none.',
   COMMENT COLUMN `units` 'Units of work done in the interval. [units of work; delta; null: first sample, or not reported]',
   COMMENT COLUMN `response_ms` 'Mean response time of the interval; weight it by units. [ms; gauge; null: not reported]';
