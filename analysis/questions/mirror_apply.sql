@@ -12,7 +12,7 @@ FROM (
     c.interval_s AS interval_s,
     c.cpu_ms AS cpu_ms,
     c.cpu_cores AS cpu_cores,
-    m.inserts + m.other - coalesce(m.commits, 0) - coalesce(m.rollbacks, 0) AS made
+    m.row_operations - m.reads AS made
   FROM (SELECT * FROM counterflow.job_cpu WHERE grouping = 'job' AND name = 'QDBMSRVR') AS c
   LEFT JOIN (SELECT * FROM counterflow.io_mix FINAL WHERE grouping = 'job' AND name = 'QDBMSRVR') AS m
     ON c.system = m.system AND c.ts = m.ts

@@ -204,7 +204,7 @@ def test_shares_of_processors_and_the_cost_of_applying(client: ClickHouse) -> No
         cpu("job", "QDBMSRVR", 50_000),
         cpu("accounting_code", "DEPT7", 20_000),
     )
-    mix = {"logical_io": 110, "reads": 0, "inserts": 60, "other": 50, "commits": 10, "rollbacks": 0}
+    mix = {"logical_io": 110, "row_operations": 100, "reads": 0, "inserts": 60, "other": 50}
     insert(client, "io_mix", given(grouping="job", name="QDBMSRVR", split="four-way", exposure_pct=100, **mix))
     shares = {row["name"]: (row["cores_avg"], row["share_pct"]) for row in answer(client, "cpu_by_group")}
     assert shares == {"QDBMSRVR": (0.5, 25), "QDBMSR": (0.5, 25), "DEPT7": (0.2, 10)}
