@@ -19,6 +19,7 @@ from tests.support.tables import given
 
 TS = "2026-05-04T09:15:00Z"
 NEXT = "2026-05-04T09:30:00Z"
+SHOWN = Range(datetime(2026, 5, 4, 9, tzinfo=UTC), datetime(2026, 5, 4, 10, tzinfo=UTC))
 
 
 insert = partial(tables.insert, ts=TS, interval_s=100, system="ibmi", source="ibmi_tables")
@@ -178,8 +179,7 @@ def test_what_mirroring_would_cost_is_ranked_by_milliseconds_a_day_and_unknown_w
     assert locks[1]["lock_wait_ms_per_day"] is None  # its waits were not collected
     [copied] = answer(client, "mirror_copy_blocking")
     assert (copied["job"], copied["inserts_ms_per_day"]) == ("COPY", 400)
-    shown = Range(datetime(2026, 5, 4, 9, tzinfo=UTC), datetime(2026, 5, 4, 10, tzinfo=UTC))
-    drawn = client.rows(expand(charts()["mirror_cost"].query, shown, {"system": ("ibmi",)}))
+    drawn = client.rows(expand(charts()["mirror_cost"].query, SHOWN, {"system": ("ibmi",)}))
     assert [(row["Job"], row["Cost a day"]) for row in drawn] == [
         ("COPY", 400),
         ("ORDERS", 150),
@@ -291,3 +291,5 @@ def test_memory_advice_for_batch_is_the_time_in_faults_of_the_time_in_faults_and
     [row] = answer(client, "pool_faulting")
     # (4 x 60 + 10) of (4 x 80 + 100), where the mean of both shares is 42.5
     assert (row["batch_fault_to_work_pct"], row["batch_max_pct"]) == (59.5, 75)
+    drawn = client.rows(expand(charts()["pool_fault_worst"].query, SHOWN, {"system": ("ibmi",)}))
+    assert max(row["Value"] for row in drawn) == 75  # 60 of 60 + 20
