@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from statistics import quantiles
+from statistics import fmean, quantiles
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -245,8 +245,7 @@ def _changes(rows: Sequence[Mix], rates: Sequence[float]) -> dict[str, MirrorFig
 
 def _mean_rate(rows: Sequence[Mix]) -> float | None:
     known = [(rate, row.interval_s or 0.0) for row in rows if (rate := row.row_changes_per_s) is not None]
-    seconds = math.fsum(s for _, s in known)
-    return math.fsum(rate * s for rate, s in known) / seconds if seconds else None
+    return fmean([rate for rate, _ in known], [s for _, s in known]) if known else None
 
 
 def _peak_of_sums(rows: Iterable[Mix]) -> float | None:
@@ -285,10 +284,11 @@ def _mirrored(rows: Sequence[Mix]) -> Estimate | None:
     ]
     if not known:
         return None
-    mean = math.fsum(rate * s for rate, s in known) / math.fsum(s for _, s in known)
+    rates = [rate for rate, _ in known]
+    mean = fmean(rates, [s for _, s in known])
     if len(known) == 1:
         return exact(mean)
-    tenths = quantiles([rate for rate, _ in known], n=10, method="inclusive")
+    tenths = quantiles(rates, n=10, method="inclusive")
     return Estimate(mean, min(mean, tenths[0]), max(mean, tenths[-1]))
 
 
@@ -344,10 +344,10 @@ def _levers(rows: Sequence[Mix], plan: Plan) -> dict[str, MirrorFigure]:
     """Return what changes of the application would leave; formulas 17 and 18 of docs/whatif.md."""
     wait = _wait(rows, plan)
     known = [row for row in rows if row.row_operations is not None]
-    reads, inserts, other = (math.fsum(getattr(row, n) or 0.0 for row in known) for n in ("reads", "inserts", "other"))
-    ends = math.fsum((row.commits or 0.0) + (row.rollbacks or 0.0) for row in known if not row.counts_commits)
+    columns = ("reads", "inserts", "row_operations")
+    reads, inserts, done = (math.fsum(getattr(row, name) or 0.0 for row in known) for name in columns)
     is_like = COPY_LEAST * reads <= inserts <= COPY_MOST * reads
-    is_copy = inserts > 0 and is_like and other - ends <= COPY_CHANGED * inserts
+    is_copy = inserts > 0 and is_like and done - reads - inserts <= COPY_CHANGED * inserts
     slow, fast = COPY_SPEEDUP
     left = TUNED_SLOWDOWN_PCT / SLOWDOWN_PCT  # where the changes are made already, none of the wait goes
     no_copy = "no copy: it does not insert about as much as it reads, or it updates or deletes"
@@ -431,25 +431,20 @@ def row_bytes_per_s(rows_per_s: float, row_bytes: float = MEASURED_ROW_BYTES) ->
     return rows_per_s * row_bytes
 
 
-def bytes_per_row_change(row_bytes: float) -> float:
-    """Return the bytes on the line per changed row: measured at 1,301, with the same overhead for other lengths."""
-    return fitted.row_bytes()[MEASURED] - MEASURED_ROW_BYTES + row_bytes
-
-
 def _line(peak: float | None, plan: Plan) -> dict[str, MirrorFigure]:
-    size = bytes_per_row_change(plan.row_bytes)
+    # of a changed row, measured at 1,301 bytes; with the same overhead for other lengths
+    sizes = {run: measured - MEASURED_ROW_BYTES + plan.row_bytes for run, measured in fitted.row_bytes().items()}
+    size = sizes[MEASURED]
     gbits = None if peak is None else peak * size * 8 / 1e9
     unknown = "the row changes are not known" if peak is None else None
     no_line = unknown or ("the rate of the line is not given (--line-gbits)" if plan.line_gbits is None else None)
     share = None if gbits is None or plan.line_gbits is None else 100 * gbits / plan.line_gbits
-    sizes = [value - MEASURED_ROW_BYTES + plan.row_bytes for value in fitted.row_bytes().values()]
     parts = (max(fitted.enforcements().values()), plan.enforcement)
 
     def needed(bytes_a_row: float, part: float) -> float | None:
-        if peak is None or plan.line_gbits is None:
+        if share is None:
             return None
-        share = 100 * peak * bytes_a_row * 8 / 1e9 / plan.line_gbits
-        return math.ceil(share * (1 + plan.headroom_pct / 100) / part)
+        return math.ceil(share * (bytes_a_row / size) * (1 + plan.headroom_pct / 100) / part)
 
     need = needed(size, plan.enforcement)
     other_size = "" if plan.row_bytes == MEASURED_ROW_BYTES else f"; for {plan.row_bytes:g} bytes inferred from it"
@@ -479,8 +474,8 @@ def _line(peak: float | None, plan: Plan) -> dict[str, MirrorFigure]:
             no_line,
             plan=plan,
         )._replace(
-            low=needed(min(sizes), max(parts)),
-            high=needed(max(sizes), min(parts)),
+            low=needed(min(sizes.values()), max(parts)),
+            high=needed(max(sizes.values()), min(parts)),
             origin=None if need is None else "spread of bytes a row change and of enforcement, tables 7-4 and 7-5",
         ),
     }
