@@ -259,6 +259,9 @@ def test_exposure_over_a_period_is_weighted_by_operations(client: ClickHouse) ->
     rows = client.rows("SELECT * FROM counterflow.io_by(grouping = 'pool') ORDER BY name")
     exposed = [(row["row_operations"], row["exposed"], row["commits_counted_in"]) for row in rows]
     assert exposed == [(100, 20, False), (120, 40, True)]
+    shown = {"system": ("ibmi",), "grouping": ("pool",), "at": ("",)}
+    drawn = client.rows(expand(charts()["group_table"].query, SHOWN, shown))
+    assert [(row["Name"], row["Exposure"]) for row in drawn] == [("2", 20), ("3", pytest.approx(100 / 3))]
 
 
 def pool(ts: str, faults: float, disk_ms: float, *jobs: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
