@@ -103,6 +103,13 @@ def test_capacities_of_disks_are_decimal(client: ClickHouse) -> None:
     assert (row["capacity_gb"], row["used_pct_last"]) == (70.6, 52.3), "IBM sells a drive of 70,564 MB as 70 GB"
 
 
+def test_what_a_disk_moved_is_divided_by_the_time_of_which_it_is_known(client: ClickHouse) -> None:
+    disk = {"disk": "DD1", "device_type": "disk", "leaf": True, "transfers": 9}
+    insert(client, "disk", given(**disk, read_kb=1000), given(**disk, ts=NEXT))
+    [row] = client.rows(expand(charts()["unix_disk_worst"].query, SHOWN, {"system": ("ibmi",)}))
+    assert (row["Read"], row["Transfers"]) == (10 * 1024, 0.09)
+
+
 def test_waits_are_grouped_ranked_and_normalised(client: ClickHouse) -> None:
     groups = ("dispatched_cpu", "cpu_queueing", "disk", "journaling", "operating_system_contention")
     nothing = dict.fromkeys([f"{name}_s" for name in (*groups, "lock_contention", "ineligible", "other")], 0)
