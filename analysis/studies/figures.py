@@ -88,7 +88,7 @@ def measured(run: Run, rows: Rows) -> Measured:
     RunError : there are no records of its time.
     """
     kept = {name: list(_inside(run, some)) for name, some in rows.items()}
-    done, finals, why = _workload(run, kept, rows.get("work", ()))
+    done, finals, why = _workload(run, kept, rows.get("finals", ()))
     whole = [row for row in done if not row["operation"]]
     did = _did(whole, [row for row in finals if not row["operation"]], why)
     recorded = kept.get("recorded", [])
@@ -181,15 +181,14 @@ def _by(rows: Iterable[Row], *columns: str) -> dict[tuple[str, ...], list[Row]]:
 # -- work
 
 
-def _workload(run: Run, kept: Rows, work_rows: Sequence[Row]) -> tuple[list[Row], list[Row], str | None]:
+def _workload(run: Run, kept: Rows, finals: Sequence[Row]) -> tuple[list[Row], list[Row], str | None]:
     """Return intervals and summaries of the run's workload, or the reason why there is none.
 
     A summary covers the whole run, wherever it ends. Without a recorded workload, the jobs' transactions stand in.
     """
-    done = [row for row in kept.get("work", ()) if not row["final"]]
-    finals = [row for row in work_rows if row["final"]]
+    done = kept.get("work", ())
     if not done and not finals and any(row["units"] for row in kept.get("transactions", ())):
-        done = list(kept["transactions"])
+        done = kept["transactions"]
     names = sorted({row["workload"] for row in chain(done, finals)})
     if run.workload is not None:
         names = [name for name in names if name == run.workload]
@@ -201,22 +200,14 @@ def _workload(run: Run, kept: Rows, work_rows: Sequence[Row]) -> tuple[list[Row]
     return done, finals, None
 
 
-def _units(row: Row) -> Number:
-    """Return the units of an interval; None where the count went backwards."""
-    units = row["units"]
-    if units is None and row["done_per_s"] is not None:
-        units = row["done_per_s"] * row["seconds"]
-    return None if units is None or units < 0 else float(units)
-
-
 def _did(rows: Sequence[Row], finals: Sequence[Row], why: str | None) -> Work:
     if why is not None:
         return Work("", None, why)
     unit = next((row["unit_of_work"] for row in [*rows, *finals]), "")
     rates = []
     for some in _by(rows, "system").values():  # concurrent drivers add up, intervals of one follow each other
-        known = [(units, row["seconds"]) for row in some if (units := _units(row)) is not None]
-        rates.append(per(math.fsum(u for u, _ in known), math.fsum(s for _, s in known)))
+        known = [row for row in some if row["units"] is not None]
+        rates.append(per(math.fsum(row["units"] for row in known), math.fsum(row["seconds"] for row in known)))
     if not rates:
         rates = [row["done_per_s"] for row in finals]
     units_per_s = total(*rates) if rates else None
@@ -229,8 +220,7 @@ def _did(rows: Sequence[Row], finals: Sequence[Row], why: str | None) -> Work:
 
 
 def _throughput(run: Run, did: Work, rows: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
-    each = [(per(units, row["seconds"]), row["seconds"]) for row in rows if (units := _units(row)) is not None]
-    spread = mean(each, "")
+    spread = a_second(rows, "units", "")
     one = len({row["system"] for row in rows}) <= 1
     key, unit = Key("throughput", "", "", ""), did.unit or "units"
     sd, low, high = (spread.sd, spread.low, spread.high) if one else (None, None, None)
@@ -239,7 +229,7 @@ def _throughput(run: Run, did: Work, rows: Sequence[Row]) -> Iterator[tuple[Key,
     why = f"no {WINDOW_S:g} s of the run with the work of all drivers"
     hourly = mean(_windows(run, rows), f"{unit}/h over {WINDOW_S:g} s", did.reason or why)
     yield key._replace(name="units_per_h"), hourly
-    yield key._replace(name="units"), _sum((_units(row) for row in rows), unit)
+    yield key._replace(name="units"), _sum((row["units"] for row in rows), unit)
 
 
 def _windows(run: Run, rows: Sequence[Row]) -> Iterator[tuple[Number, float]]:
@@ -251,7 +241,7 @@ def _windows(run: Run, rows: Sequence[Row]) -> Iterator[tuple[Number, float]]:
     windows = int((run.end_s - begin_s + SLACK_S) / WINDOW_S)
     parts: dict[tuple[str, int], list[tuple[float, float]]] = defaultdict(list)
     for row in rows:
-        if (units := _units(row)) is None:
+        if (units := row["units"]) is None:
             continue
         from_s, to_s = row["end_s"] - row["seconds"] - begin_s, row["end_s"] - begin_s
         for at in range(max(0, int(from_s // WINDOW_S)), min(windows, math.ceil(to_s / WINDOW_S))):
@@ -268,17 +258,16 @@ def _windows(run: Run, rows: Sequence[Row]) -> Iterator[tuple[Number, float]]:
 
 
 def _responses(rows: Sequence[Row], finals: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
-    for (operation,), some in sorted(_by([*rows, *finals], "operation").items()):
+    for operation in sorted({row["operation"] for row in chain(rows, finals)}):
         key = Key("response", "", operation, "")
-        intervals = [row for row in some if not row["final"]]
-        whole = [row for row in some if row["final"]]
+        intervals, whole = ([row for row in some if row["operation"] == operation] for some in (rows, finals))
         if any(row["response_ms"] is not None for row in intervals):
-            weighted = ((row["response_ms"], _units(row)) for row in intervals)
+            weighted = ((row["response_ms"], row["units"]) for row in intervals)
             yield key._replace(name="response_ms"), mean(weighted, "ms")
         elif any(row["response_ms"] is not None for row in whole):
             yield key._replace(name="response_ms"), _summary(whole, "response_ms", "several summaries in one run")
         for name in ("response_p95_ms", "response_p99_ms"):
-            if any(row[name] is not None for row in some):
+            if any(row[name] is not None for row in chain(intervals, whole)):
                 why = "percentiles of intervals do not average, and there is not one summary of the whole run"
                 yield key._replace(name=name), _summary(whole, name, why)
 
@@ -496,9 +485,6 @@ def _notes(run: Run, kept: Mapping[str, Sequence[Row]], done: Sequence[Row]) -> 
     executions = {row["run_id"] for row in done}
     if len(executions) > 1:
         yield f"{name}: {len(executions)} executions of the workload in one run: was the label used twice?"
-    backwards = sum(row["units"] is not None and row["units"] < 0 for row in done)
-    if backwards:
-        yield f"{name}: the count of units of work went backwards in {backwards} intervals, which are left out"
     for (system, kind), some in sorted(_by(kept.get("processors", ()), "system", "engine_type").items()):
         seconds = math.fsum(row["seconds"] for row in some)
         if run.seconds and seconds < 0.95 * run.seconds:

@@ -19,10 +19,12 @@ TABLES = {
     "accounts": "account_cpu FINAL",
     "components": "footprint",
     "disks": "disk_total",
+    "finals": "workload FINAL WHERE final",
     "log": "log_load FINAL",
     "parts": "component_footprint",
     "processors": "system_cpu FINAL WHERE engine = 'all'",
     "replication": "replication_lag WHERE component IN ('apply', 'capture')",
+    "work": "work_done",
 }
 """Tables and views whose rows are read as they are; the other queries are files."""
 

@@ -22,10 +22,9 @@ Rows = dict[str, list[dict[str, Any]]]
 COLUMNS = {
     "processors": "boot_id engine_type busy_pct user_pct sys_pct cpu_base logical_engines virtual_engines "
     "physical_consumed_cores physical_user_cores physical_sys_cores cpu_ms configured_cpu_ms",
-    "work": "workload run_id unit_of_work operation units done_per_s users response_ms response_p95_ms response_p99_ms "
-    "final",
-    "transactions": "workload run_id unit_of_work operation units done_per_s users response_ms response_p95_ms "
-    "response_p99_ms final",
+    "work": "workload run_id unit_of_work operation units users response_ms response_p95_ms response_p99_ms",
+    "finals": "workload unit_of_work operation done_per_s response_ms response_p95_ms response_p99_ms",
+    "transactions": "workload run_id unit_of_work operation units users response_ms response_p95_ms response_p99_ms",
     "disks": "read_mb written_mb transfers_per_s response_ms busy_pct",
     "components": "command cpu_ms cpu_base memory_mb",
     "parts": "component cpu_ms cpu_base memory_mb",
@@ -37,7 +36,7 @@ COLUMNS = {
 
 
 def row(of: str, end_s: float = 60, seconds: float | None = 60, system: str = "A", **columns: Any) -> dict[str, Any]:
-    given = {"workload": "w", "run_id": "1", "unit_of_work": "accounts", "operation": "", "final": False}
+    given = {"workload": "w", "run_id": "1", "unit_of_work": "accounts", "operation": ""}
     given |= {"engine_type": "core", "subsystem": "DBP1", "component": "apply", "queue": "Q"}
     empty = {name: given.get(name) for name in COLUMNS[of].split()}
     assert columns.keys() <= empty.keys()
@@ -113,11 +112,11 @@ def test_responses_weigh_by_units_and_percentiles_do_not_average() -> None:
     assert value(run, "response", "response_ms").value == 2.5
     assert value(run, "response", "response_p99_ms").value is None
     assert "do not average" in (value(run, "response", "response_p99_ms").reason or "")
-    summary = row("work", 120, None, final=True, done_per_s=99.0, response_p99_ms=7.0)
-    alone = run_of({"work": [summary | {"response_ms": 2.0}]}, minutes=2)
+    summary = row("finals", 120, None, done_per_s=99.0, response_p99_ms=7.0)
+    alone = run_of({"finals": [summary | {"response_ms": 2.0}]}, minutes=2)
     assert value(alone, "response", "response_ms").value == 2
     assert value(alone, "throughput", "units_per_s").value == 99
-    run = run_of({"work": [*rows, summary]}, minutes=2)
+    run = run_of({"work": rows, "finals": [summary]}, minutes=2)
     assert value(run, "response", "response_p99_ms").value == 7
     assert value(run, "throughput", "units_per_s").value == pytest.approx(400 / 120)  # the summary holds the others
 
@@ -168,13 +167,6 @@ def test_without_a_whole_window_there_are_no_units_an_hour() -> None:
     assert value(run, "throughput", "units_per_s").value == pytest.approx(0.01)
     figure = value(run, "throughput", "units_per_h")
     assert (figure.value, figure.reason) == (None, "no 300 s of the run with the work of all drivers")
-
-
-def test_a_count_that_goes_backwards_gives_no_rate() -> None:
-    rows = [*work(10, range(1, 10)), row("work", 600, units=-5000)]
-    run = run_of({"work": rows})
-    assert value(run, "throughput", "units_per_s").value == 10
-    assert any("backwards in 1 intervals" in note for note in run.notes)
 
 
 def test_a_run_id_used_twice_is_reported() -> None:
@@ -424,7 +416,7 @@ def test_the_numbers_of_a_csv_are_unrounded() -> None:
     assert gcp["difference_pct"].startswith("-26.47")  # a number, whatever it begins with
 
 
-TEXTS = {"engine_type", "cpu_base", "workload", "run_id", "unit_of_work", "operation", "final", "command"}
+TEXTS = {"engine_type", "cpu_base", "workload", "run_id", "unit_of_work", "operation", "command"}
 TEXTS |= {"subsystem", "rate_basis", "basis", "component", "queue"}
 NUMBER = st.none() | st.just(0.0) | st.floats(1e-6, 1e12)
 
