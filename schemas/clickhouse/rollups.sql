@@ -102,8 +102,7 @@ SELECT DISTINCT toDate(ts - toIntervalSecond(1), 'UTC') AS day, metric
 FROM counterflow.metric_1h
 WHERE n > 0;
 
--- Measurement runs: those of the site file, and labels of recordings, which the manifests carry. Reading all manifests
--- for the few that have a label would take long, so labels are kept by day.
+-- Labels of recordings. Reading all rows for the few that have a label would take long, so labels are kept by day.
 CREATE TABLE IF NOT EXISTS counterflow.run_day {on_cluster}
 (
   run LowCardinality(String) COMMENT 'Label of the run.' CODEC(ZSTD(1)),
@@ -111,22 +110,14 @@ CREATE TABLE IF NOT EXISTS counterflow.run_day {on_cluster}
   day Date COMMENT 'Day of the intervals, UTC.',
   first_ts SimpleAggregateFunction(min, DateTime64(3, 'UTC')) COMMENT 'Beginning of the first interval of the day, UTC.',
   last_ts SimpleAggregateFunction(max, DateTime64(3, 'UTC')) COMMENT 'End of the last interval of the day, UTC.',
-  landed_at SimpleAggregateFunction(max, DateTime('UTC')) DEFAULT now() COMMENT 'When the last of the manifests was inserted, UTC.' CODEC(Delta, ZSTD(1))
+  landed_at SimpleAggregateFunction(max, DateTime('UTC')) DEFAULT now() COMMENT 'When the last of its rows was inserted, UTC.' CODEC(Delta, ZSTD(1))
 )
 ENGINE = {engine_prefix}AggregatingMergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (run, system, day)
 TTL landed_at + INTERVAL 430 DAY
 SETTINGS ttl_only_drop_parts = 1
-COMMENT 'Labelled runs by system and day, from the manifests.';
-
-CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.manifest_to_run_day {on_cluster} TO counterflow.run_day AS
-SELECT
-  assumeNotNull(m.run) AS run, system, toDate(ts, 'UTC') AS day,
-  min(ts - toIntervalMillisecond(toUInt64(1000 * coalesce(interval_s, 0)))) AS first_ts, max(ts) AS last_ts
-FROM counterflow.manifest AS m
-WHERE m.run IS NOT NULL
-GROUP BY run, system, day;
+COMMENT 'Labelled runs by system and day.';
 
 -- How long intervals took from the agent to the tables, by hour, to show the pipeline over long ranges. Read it with
 -- FINAL.

@@ -31,7 +31,6 @@ def of_a_run(run: str, begin: datetime, units: int) -> Iterator[tuple[str, Row]]
         label = {"run": run} if 1 <= minute <= 10 else {}
         done = {"unit_of_work": "accounts", "operation": "", "done_delta": units if label else 9999}
         yield "workload", given(ts=ts, workload="sbs", run_id=run, **done, **label)
-        yield "manifest", given(ts=ts, counted="workload", row_count=1, **label)
         read = {"read_mb": 60, "written_mb": 30, "transfers_per_s": 100, "response_ms": 0.5}
         yield "disk_total", given(ts=ts, **read)
 
