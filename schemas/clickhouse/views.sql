@@ -196,7 +196,7 @@ SELECT
   coalesce(
     c.cpu_ms / 1000 / nullIf(c.interval_s, 0),
     c.physical_consumed_cores,
-    coalesce(c.busy_pct, c.user_pct + c.sys_pct) / 100 * c.logical_engines
+    busy_pct / 100 * c.logical_engines -- of what is entitled only where consumption is known
   ) AS processors,
   c.entitled_cores AS entitled_cores,
   c.physical_consumed_cores AS consumed_cores,

@@ -242,7 +242,7 @@ def test_the_rest_beyond_the_largest_is_others(client: ClickHouse) -> None:
         ({"cpu_base": "logical", "user_pct": 30.0, "sys_pct": 20.0, "logical_engines": 8.0}, 50, 4),
         ({"busy_pct": 25.0, "logical_engines": 6.0}, 25, 1.5),
         ({"cpu_base": "floating", "user_pct": 60.0, "physical_consumed_cores": 1.5, "entitled_cores": 2.0}, 75, 1.5),
-        ({"cpu_base": "floating", "user_pct": 60.0}, None, None),
+        ({"cpu_base": "floating", "user_pct": 60.0, "sys_pct": 10.0, "logical_engines": 8.0}, None, None),
     ],
 )
 def test_processor_load_is_one_figure_for_every_recorder(
