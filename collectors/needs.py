@@ -6,11 +6,9 @@ import io
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from dataclasses import replace
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
-from zoneinfo import ZoneInfo
 
 from counterflow.collectors.formats import recognise
 from counterflow.collectors.plausible import Plausible
@@ -18,6 +16,7 @@ from counterflow.collectors.reading import HEAD_BYTES, OPTION, read_with
 from counterflow.collectors.records import Context, Record, Reject, singly
 from counterflow.collectors.sources.wrapped import contents, wrapping
 from counterflow.collectors.text.lines import read_head
+from counterflow.collectors.text.stamps import AssumedZone
 
 LOOKED_AT = 8
 """Files of one format that are examined: the files of a folder have one shape."""
@@ -26,7 +25,7 @@ MAX_WRAPPED = 16 << 20
 MAX_WHOLE = 64 << 20
 """A larger file is not read to its end, for the order of its dates or the first time of a document."""
 
-_ELSEWHERE = ZoneInfo("Pacific/Kiritimati")  # 14 h from UTC: no local time is the same instant there
+ZONE_ASSUMED = "times are local and nothing names their zone: read as UTC; --zone names it, as Europe/Berlin"
 _ITEMS = 2_000
 
 
@@ -47,12 +46,12 @@ class Need(NamedTuple):
 
 def needed(
     paths: Iterable[Path],
-    zone: tzinfo | None,
+    zone: tzinfo,
     system: str | None,
     date_order: str | None,
     at: datetime | None = None,
 ) -> list[Need]:
-    """Return the options that the files need, one entry per option and format; `zone` is None where none was given.
+    """Return the options that the files need, one entry per option and format; `--zone` where `zone` is assumed.
 
     Files that cannot be read, or that no format recognises, need nothing: the reader reports them.
     """
@@ -67,9 +66,8 @@ def needed(
                     continue
                 for form, content in _contents(raw):
                     files[form.name] += 1
-                    for option, why in _lacks(
-                        form, content, Context(str(path), zone or UTC, system, date_order=date_order, at=at), zone
-                    ):
+                    context = Context(str(path), zone, system, date_order=date_order, at=at)
+                    for option, why in _lacks(form, content, context):
                         found.setdefault((option, form.name), (path, why))
         except OSError:
             continue
@@ -88,24 +86,20 @@ def _contents(raw: BinaryIO) -> Iterator[tuple[Plausible, BinaryIO]]:
                     yield form, stream
 
 
-def _lacks(form: Plausible, content: BinaryIO, context: Context, zone: tzinfo | None) -> Iterator[tuple[str, str]]:
+def _lacks(form: Plausible, content: BinaryIO, context: Context) -> Iterator[tuple[str, str]]:
     """Yield each option that a file needs, and the reason."""
+    assumed = AssumedZone.unused(context.zone)
     head = read_head(content, HEAD_BYTES)
     ts, refused = _beginning(form, head, context)
     # a document has no record before its end
-    is_open = "--date-order" in refused if refused else zone is None and ts is None
+    is_open = "--date-order" in refused if refused else assumed is not None and ts is None
     if is_open and len(head) == HEAD_BYTES and content.seek(0, io.SEEK_END) <= MAX_WHOLE:
         head = read_head(content, MAX_WHOLE)
         ts, refused = _beginning(form, head, context)
     if refused and (option := OPTION.search(refused)):
         yield option[0], refused
-    if zone is None and ts is not None:
-        elsewhere, _ = _beginning(form, head, replace(context, zone=_ELSEWHERE))
-        if elsewhere not in (None, ts):
-            yield (
-                "--zone",
-                "times are local and nothing names their zone: read as UTC; --zone names it, as Europe/Berlin",
-            )
+    if assumed and assumed.used and ts is not None:
+        yield "--zone", ZONE_ASSUMED
 
 
 def _beginning(form: Plausible, head: bytes, context: Context) -> tuple[str | None, str | None]:

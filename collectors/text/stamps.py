@@ -10,6 +10,7 @@ import re
 import unicodedata
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import NamedTuple
+from zoneinfo import ZoneInfo
 
 _MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 
@@ -50,6 +51,24 @@ def month(name: str) -> int | None:
         return _MONTHS.index(name) + 1
     plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().upper()
     return _MONTHS.index(plain) + 1 if plain in _MONTHS else _MONTHS_ELSEWHERE.get(plain)
+
+
+class AssumedZone(ZoneInfo):
+    """The zone of local times where nobody names one; `used` is whether a time was read in it."""
+
+    used = False
+
+    @staticmethod
+    def unused(zone: tzinfo) -> AssumedZone | None:
+        """Return the zone, noted as unused from here on, if it is assumed; None where it was named."""
+        if not isinstance(zone, AssumedZone):
+            return None
+        zone.used = False
+        return zone
+
+    def utcoffset(self, dt: datetime | None, /) -> timedelta | None:
+        self.used = True
+        return super().utcoffset(dt)
 
 
 AMBIGUOUS = "the clock shows this hour twice and nothing before decides: read as the first"

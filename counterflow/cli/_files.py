@@ -13,18 +13,19 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import click
-from click.core import ParameterSource
 
 from counterflow.base.errors import why
 from counterflow.base.inert import inert
 from counterflow.cli._table import console
 from counterflow.cli._times import LOCAL_TIME
+from counterflow.collectors.text.stamps import AssumedZone
 from counterflow.recordings.given import ReadingOptions, lies_beside
 from counterflow.recordings.given import given as given_below
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
+    from counterflow.collectors.needs import Need
     from counterflow.collectors.records import Item
 
 T = TypeVar("T")
@@ -79,23 +80,13 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     made = click.option("--at", type=LOCAL_TIME, help=at_help)(made)
     order_help = "Order of ambiguous dates, as in IBM i spooled files."
     made = click.option("--date-order", type=click.Choice(["ymd", "mdy", "dmy"]), help=order_help)(made)
-    return click.option("--zone", type=Zone(), default="UTC", show_default=True, help=zone_help)(made)
+    return click.option("--zone", type=Zone(), default=AssumedZone("UTC"), show_default=True, help=zone_help)(made)
 
 
-def report_needs(ctx: click.Context, paths: list[Path], options: ReadingOptions, *, zone_alone: bool = False) -> None:
-    """Report which options the files need, once for all files of a format, before any file is read.
-
-    `zone_alone` is for a command that reports what it refuses for want of another option.
-    """
-    from counterflow.collectors.needs import needed
-
-    stated = ctx.get_parameter_source("zone") is not ParameterSource.DEFAULT
-    checked = with_progress(paths, len(paths), "checking")
-    zone = options.zone if stated else None
-    for need in needed(checked, zone, options.system, options.date_order, options.at):
-        if zone_alone and need.option != "--zone":
-            continue
-        errors.print(inert(f"note: {need._replace(example=Path(called(need.example)))}"), markup=False)
+def report_needs(needs: Iterable[Need]) -> None:
+    """Report which options the files need, once for all files of a format."""
+    for need in needs:
+        errors.print(inert(f"note: {need}"), markup=False)
 
 
 class Given(click.ParamType[Path]):

@@ -10,8 +10,8 @@ import webbrowser
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial, reduce
-from itertools import chain, islice
-from operator import add
+from itertools import chain, groupby, islice
+from operator import add, itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,7 @@ from counterflow.recordings.given import ReadingOptions, lies_beside
 
 if TYPE_CHECKING:
     from counterflow.analysis.findings import Finding
+    from counterflow.collectors.needs import Need
     from counterflow.recordings.database import Database
     from counterflow.recordings.reading import Read
     from counterflow.recordings.results import Measured
@@ -97,7 +98,7 @@ def command(
     Exit status 0: every file was read; 1: a file gave no figures; 2: none did, or a folder cannot be written to.
     """
     if not (summary or records):
-        ctx.exit(1 if _look(ctx, files, options, as_json=as_json, **written) else 0)
+        ctx.exit(1 if _look(files, options, as_json=as_json, **written) else 0)
     if summary and records:
         raise click.UsageError("give --summary or --records, not both")
     if any(written.values()):
@@ -111,7 +112,6 @@ def command(
 
 
 def _look(
-    ctx: click.Context,
     paths: tuple[Path, ...],
     options: ReadingOptions,
     *,
@@ -137,7 +137,7 @@ def _look(
         made = chain(page, parts(keep) if keep else (), export.glob("*.parquet") if export else ())
         files = given(local(paths, folder), {path.resolve() for path in made})
         with Database(keep) as database:
-            read_into(database, ctx, files, options)
+            read_into(database, files, options)
             if not database.measured:
                 report_unread_files(database.reads, paths)
             database.require_intervals()
@@ -162,13 +162,23 @@ def _look(
     return unread
 
 
-def read_into(database: Database, ctx: click.Context, files: list[Path], options: ReadingOptions) -> None:
-    """Read files into a database and compute its results; report on standard error which options they need."""
-    report_needs(ctx, files, options, zone_alone=True)
+def read_into(database: Database, files: list[Path], options: ReadingOptions) -> None:
+    """Read files into a database and compute its results; report on standard error where --zone is missing."""
     names = {path: called(path) for path in files if called(path) != str(path)}
     reads = database.read(files, options, names)
     list(with_progress(reads, len(files)))
+    report_needs(_zones(database.reads))
     database.compute()
+
+
+def _zones(reads: list[Read]) -> Iterator[Need]:
+    """Yield what the files need whose times were read in a zone that nobody named, one entry per format."""
+    from counterflow.collectors.needs import ZONE_ASSUMED, Need
+
+    local = sorted((one.format or "", one.name) for one in reads if one.zone_assumed)
+    for form, found in groupby(local, itemgetter(0)):
+        names = [name for _, name in found]
+        yield Need("--zone", form, len(names), Path(names[0]), ZONE_ASSUMED)
 
 
 def _report(database: Database, folder: Path) -> Path:

@@ -15,8 +15,7 @@ from counterflow.recordings.given import ReadingOptions
 @click.argument("files", nargs=-1, type=Given())
 @on_option
 @reading_options
-@click.pass_context
-def command(ctx: click.Context, files: tuple[Path, ...], options: ReadingOptions) -> None:
+def command(files: tuple[Path, ...], options: ReadingOptions) -> None:
     """Answer an assistant over standard input and output, by the Model Context Protocol.
 
     With FILES it answers about these, as `look` does, else about the running stack. Its tools are the stored questions,
@@ -35,7 +34,7 @@ def command(ctx: click.Context, files: tuple[Path, ...], options: ReadingOptions
     from counterflow.recordings.looking import refusals
 
     with refusals(), Database(limits=LIMITS) as database:
-        read_into(database, ctx, given(local(files, temporary())), options)
+        read_into(database, given(local(files, temporary())), options)
         report_unread_files(database.reads, files)
         database.require_intervals()
         serve(database)

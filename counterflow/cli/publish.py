@@ -10,11 +10,13 @@ from counterflow.cli._files import (
     Filled,
     Given,
     bytes_progress,
+    called,
     errors,
     reading_options,
     recordings,
     report_beside,
     report_needs,
+    with_progress,
 )
 from counterflow.cli._json import write_json
 from counterflow.recordings.given import ReadingOptions, lies_beside
@@ -55,6 +57,7 @@ def command(
     from counterflow.collectors.agent.config import AGENT_ID
     from counterflow.collectors.agent.publish import publish_files
     from counterflow.collectors.agent.publisher import Stopped
+    from counterflow.collectors.needs import needed
     from counterflow.collectors.sources.files import unicode
     from counterflow.stack.settings import StackSettings
 
@@ -64,7 +67,8 @@ def command(
     stack = StackSettings.running()
     kafka = stack.kafka("agent")
     paths = recordings(files, stack.home / "remote")
-    report_needs(ctx, paths, options)
+    needs = needed(with_progress(paths, len(paths), "checking"), *options)
+    report_needs(need._replace(example=Path(called(need.example))) for need in needs)
     size = sum(map(_size, paths))
     began = time.monotonic()
     with bytes_progress() as bar:

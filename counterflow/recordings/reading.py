@@ -28,6 +28,7 @@ from counterflow.collectors.agent.frames import Broken, Framed, Frames
 from counterflow.collectors.reading import Faults, read_each
 from counterflow.collectors.records import Fields, Item, Reason, Record, Reject, Table
 from counterflow.collectors.sources.files import unicode
+from counterflow.collectors.text.stamps import AssumedZone
 from counterflow.recordings.given import ReadingOptions
 from counterflow.schemas.clickhouse_insert import insert_files
 
@@ -70,6 +71,7 @@ class Read:
     anomalies : number of rejects by reason.
     error : why the file gave no figures; None where it did.
     line : of the error; 0 where it concerns the whole file.
+    zone_assumed : whether its times are local in a zone that nobody named.
     """
 
     path: Path
@@ -79,6 +81,7 @@ class Read:
     anomalies: Counter[str] = field(default_factory=Counter)
     error: str | None = None
     line: int = 0
+    zone_assumed: bool = False
 
 
 def read(
@@ -203,6 +206,7 @@ def _read_one(number: int, path: Path, called: str, pieces: _Pieces, options: Re
     try:
         for name, form, items in read_each(path, *options, called):
             reads.append(found := Read(path, name, form))
+            assumed = AssumedZone.unused(options.zone)
             origin = Origin(unicode(name), form or "agent", options.system)
             with closing(_Rows(frames, origin, found, pieces)) as rows:  # what was read of a file that fails stays
                 for item in items:
@@ -210,6 +214,7 @@ def _read_one(number: int, path: Path, called: str, pieces: _Pieces, options: Re
             fault, first = rows.faults.why(rows.datasets), rows.faults.first
             if fault is not None and (rows.datasets or not first or first.reason is not Reason.READ_WITH_ANOTHER):
                 found.line, found.error = fault
+            found.zone_assumed = bool(assumed and assumed.used and rows.datasets)
     except OSError as error:
         if pieces.full:
             raise

@@ -17,6 +17,7 @@ from counterflow.collectors.needs import needed
 from counterflow.collectors.reading import HEAD_BYTES
 from counterflow.collectors.records import Record, Reject
 from counterflow.collectors.text.lines import Line
+from counterflow.collectors.text.stamps import AssumedZone
 from tests.golden.cases import golden
 from tests.support.reading import read_file
 
@@ -41,15 +42,27 @@ def test_each_option_is_named_once_for_all_files_of_a_format(tmp_path: Path) -> 
 def test_a_zone_is_needed_where_times_are_local_and_none_was_given(content: bytes, tmp_path: Path) -> None:
     packed = tmp_path / "a.gz"
     packed.write_bytes(gzip.compress(content))
-    assert [need.option for need in needed([packed], None, None, None)] == ["--zone"]
+    assert [need.option for need in needed([packed], AssumedZone("UTC"), None, None)] == ["--zone"]
     assert needed([packed], UTC, None, None) == []
+
+
+@pytest.mark.parametrize(("given", "noted"), [((), 2), (("--zone", "UTC"), 0)])
+def test_look_names_the_formats_that_it_read_in_a_zone_that_nobody_named(
+    given: tuple[str, ...], noted: int, tmp_path: Path
+) -> None:
+    of = {"a.nmon": "nmon/aix_dedicated", "b.nmon": "nmon/aix_dedicated", "later_local.json": PART_LOCAL}
+    for name, case in {**of, "utc.json": "sysstat/all_activities"}.items():
+        (tmp_path / name).write_bytes(golden(case).input)
+    notes = CliRunner().invoke(cli, ["look", str(tmp_path), *given]).stderr.splitlines()
+    expected = [f"note: {tmp_path}/a.nmon and 1 more file (nmon)", f"note: {tmp_path}/later_local.json (sysstat)"]
+    assert [note.partition(": times are local")[0] for note in notes] == expected[:noted]
 
 
 @pytest.mark.parametrize("content", [b"", b"\x89PNG\r\n\x1a\n", b"PK\x03\x04cut"])
 def test_what_is_no_format_lacks_nothing(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "file"
     file.write_bytes(content)
-    assert needed([file, tmp_path / "absent"], None, None, None) == []
+    assert needed([file, tmp_path / "absent"], AssumedZone("UTC"), None, None) == []
 
 
 def test_an_order_of_dates_that_the_rest_of_a_long_file_proves_is_not_needed(tmp_path: Path) -> None:
@@ -59,6 +72,8 @@ def test_an_order_of_dates_that_the_rest_of_a_long_file_proves_is_not_needed(tmp
     assert needed([file], UTC, "SYSA", None) == []
 
 
+PART_LOCAL = "sysstat/zone_of_recent_versions_and_parts_of_user"
+"""The first of its two documents is in UTC, the other in GMT, which sysstat names in summer too."""
 BERLIN = ZoneInfo("Europe/Berlin")
 
 
