@@ -408,8 +408,6 @@ class Parser:
     def _place_lost(self, line: Line, number: int, instant: datetime, *, lent: bool) -> None:
         """Give the waiting snapshots stamps between those of their neighbours, or refuse them."""
         lost, self._unstamped = self._unstamped, []
-        if lost:
-            self._end_snapshot()
         before, first = self._clock.instant, self._clock.number
         for one in lost:
             steps = number - first
@@ -420,12 +418,12 @@ class Parser:
                 self._refuse_unstamped(one)
                 continue
             opener = one.lines[0]
+            self._end_snapshot()
             self._start(opener, one.tag, found)
             detail = f"{one.tag.decode()} has no ZZZZ line; {stamps.iso(found)} lies evenly between its neighbours"
             self._account.reject(opener, Reason.STAMP_MISSING, detail, "all")
             for row in one.lines:
                 self.feed(row)
-            self._end_snapshot()
         if lost:  # lines after theirs were read already, so only the place behind them all can be resumed at
             self._close(line.offset, line.number - 1, lent=lent)
 
