@@ -47,7 +47,7 @@ def live(interval_s: int, seconds: int | None, *, keep: bool) -> None:
     out = console()
     settings = StackSettings.load()
     found = lifecycle.status(settings)
-    signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with ExitStack() as cleanup:
         if not keep and not found:
             cleanup.callback(lifecycle.down, settings)
@@ -71,10 +71,6 @@ def live(interval_s: int, seconds: int | None, *, keep: bool) -> None:
             _show(out, client, began, time.monotonic() + seconds if seconds else None)
         except KeyboardInterrupt:
             out.print("stopping")
-
-
-def _interrupt(_number: int, _frame: object) -> None:
-    raise KeyboardInterrupt
 
 
 @contextmanager

@@ -22,15 +22,9 @@ if TYPE_CHECKING:
     from counterflow.analysis.replay import Given
 
 
-class RuleName(click.ParamType[Rule[Any, Any, Any]]):
-    name = "rule"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Rule[Any, Any, Any]:
-        found = rules().get(value)
-        return found or self.fail(f"there is no rule `{value}`; there is {', '.join(rules())}", param, ctx)
-
-
-_rule = click.argument("rule", metavar="RULE", type=RuleName())
+_rule = click.argument(
+    "rule", metavar="RULE", type=click.Choice(list(rules())), callback=lambda _, __, name: rules()[name]
+)
 _json = click.option("--json", "as_json", is_flag=True, help="One JSON object a line instead of a table.")
 _source = click.option(
     "--input", "source", type=click.File("rb"), help="Intervals as JSON lines; `-` is standard input."
