@@ -62,9 +62,10 @@ class Embedded(ClickHouse):
         """
         try:
             self._session: Any = library().Session(str(folder))
-        except RuntimeError as error:
+        except (RuntimeError, TypeError) as error:
+            reason = "its name is not UTF-8" if isinstance(error, TypeError) else str(error)[:300]
             raise CounterflowError(
-                f"{folder} cannot be opened: {str(error)[:300]}",
+                f"{folder} cannot be opened: {reason}",
                 hint="another command may have it open, or this user may not write there, as the engine must to read",
                 exit_code=2,
             ) from None

@@ -7,7 +7,10 @@
 from __future__ import annotations
 
 import errno
+import os
 import sys
+from io import TextIOWrapper
+from pathlib import Path
 
 import click
 
@@ -58,6 +61,11 @@ def main() -> None:
 
     A command whose extra is not installed, or whose output has no room, ends the same way, with status 2.
     """
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # closed, as by `>&-`
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115
+    if isinstance(sys.stdout, TextIOWrapper):  # what the locale cannot print is escaped, as on standard error
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         cli()
     except CounterflowError as error:
@@ -75,5 +83,6 @@ def main() -> None:
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
-        click.echo(inert(f"error: {error.filename or 'output'}: {error.strerror}"), err=True)
+        where = error.filename or "temporary files or standard output"
+        click.echo(inert(f"error: {where}: {error.strerror}"), err=True)
         sys.exit(2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import sys
 import tempfile
@@ -25,7 +26,6 @@ from counterflow.recordings.given import given as given_below
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from counterflow.collectors.needs import Need
     from counterflow.collectors.records import Item
 
 T = TypeVar("T")
@@ -81,12 +81,6 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     order_help = "Order of ambiguous dates, as in IBM i spooled files."
     made = click.option("--date-order", type=click.Choice(["ymd", "mdy", "dmy"]), help=order_help)(made)
     return click.option("--zone", type=Zone(), default=AssumedZone("UTC"), show_default=True, help=zone_help)(made)
-
-
-def report_needs(needs: Iterable[Need]) -> None:
-    """Report which options the files need, once for all files of a format."""
-    for need in needs:
-        errors.print(inert(f"note: {need}"), markup=False)
 
 
 class Given(click.ParamType[Path]):
@@ -206,9 +200,9 @@ def read_all(
         try:
             for found in read_each(path, *options, called(path)):
                 unread += not _is_read(found.name, found.items, take, named)
-        except BrokenPipeError:
-            raise  # the reader of the output has closed it
         except OSError as error:
+            if error.errno in (errno.EPIPE, errno.ENOSPC):
+                raise  # the output takes no more
             unread += 1
             errors.print(inert(f"error: {called(path)}: {why(error)}"), markup=False)
     return unread

@@ -32,7 +32,6 @@ from counterflow.cli._files import (
     reading_options,
     recordings,
     report_beside,
-    report_needs,
     report_unread,
     with_progress,
 )
@@ -43,7 +42,6 @@ from counterflow.recordings.given import ReadingOptions, lies_beside
 
 if TYPE_CHECKING:
     from counterflow.analysis.findings import Finding
-    from counterflow.collectors.needs import Need
     from counterflow.recordings.database import Database
     from counterflow.recordings.reading import Read
     from counterflow.recordings.results import Measured
@@ -167,18 +165,19 @@ def read_into(database: Database, files: list[Path], options: ReadingOptions) ->
     names = {path: called(path) for path in files if called(path) != str(path)}
     reads = database.read(files, options, names)
     list(with_progress(reads, len(files)))
-    report_needs(_zones(database.reads))
+    _report_assumed(database.reads)
     database.compute()
 
 
-def _zones(reads: list[Read]) -> Iterator[Need]:
-    """Yield what the files need whose times were read in a zone that nobody named, one entry per format."""
+def _report_assumed(reads: list[Read]) -> None:
+    """Report files whose times were read in a zone that nobody named, once for all files of a format."""
     from counterflow.collectors.needs import ZONE_ASSUMED, Need
 
     local = sorted((one.format or "", one.name) for one in reads if one.zone_assumed)
     for form, found in groupby(local, itemgetter(0)):
         names = [name for _, name in found]
-        yield Need("--zone", form, len(names), Path(names[0]), ZONE_ASSUMED)
+        need = Need("--zone", form, len(names), Path(names[0]), ZONE_ASSUMED)
+        errors.print(inert(f"note: {need}"), markup=False)
 
 
 def _report(database: Database, folder: Path) -> Path:

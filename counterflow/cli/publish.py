@@ -15,7 +15,6 @@ from counterflow.cli._files import (
     reading_options,
     recordings,
     report_beside,
-    report_needs,
     with_progress,
 )
 from counterflow.cli._json import write_json
@@ -67,8 +66,8 @@ def command(
     stack = StackSettings.running()
     kafka = stack.kafka("agent")
     paths = recordings(files, stack.home / "remote")
-    needs = needed(with_progress(paths, len(paths), "checking"), *options)
-    report_needs(need._replace(example=Path(called(need.example))) for need in needs)
+    for need in needed(with_progress(paths, len(paths), "checking"), *options):
+        errors.print(inert(f"note: {need._replace(example=Path(called(need.example)))}"), markup=False)
     size = sum(map(_size, paths))
     began = time.monotonic()
     with bytes_progress() as bar:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -31,21 +32,31 @@ def test_help_shows_every_command_once_with_its_whole_description(width: int) ->
     assert sorted(shown) == cli.list_commands(click.Context(cli))
 
 
-def test_look_ends_quietly_on_a_closed_pipe() -> None:
-    script = 'set -o pipefail; "$0" -m counterflow look --records "$1" | head -n 1'
-    done = subprocess.run(
-        ["bash", "-c", script, sys.executable, SAMPLE], capture_output=True, text=True, timeout=PATIENCE_S, check=False
-    )
-    assert (done.stdout.count("\n"), done.stderr) == (1, "")
+@pytest.mark.parametrize(("output", "lines"), [("| head -n 1", 1), ("<&- >&-", 0)])
+@pytest.mark.parametrize("option", ["--records", "--zone UTC"])
+def test_look_ends_quietly_on_a_closed_pipe_or_output(option: str, output: str, lines: int) -> None:
+    script = f'"$0" -m counterflow look {option} "$1" {output}'
+    command = ["bash", "-c", script, sys.executable, SAMPLE]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+    assert (done.returncode, done.stdout.count("\n"), done.stderr) == (0, lines, "")
 
 
-@pytest.mark.parametrize("words", [("rules", "list"), ("look", SAMPLE), ("look", "--summary", SAMPLE)])
+@pytest.mark.parametrize(
+    "words", [("rules", "list"), ("look", SAMPLE), ("look", "--summary", SAMPLE), ("look", "--records", SAMPLE)]
+)
 def test_output_without_room_is_reported(words: tuple[str, ...]) -> None:
     with Path("/dev/full").open("w") as full:
         command = [sys.executable, "-m", "counterflow", *words]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=PATIENCE_S, check=False)
     assert done.returncode == 2
     assert re.search("^error: .*output: No space left on device$", done.stderr, re.MULTILINE)
+
+
+def test_a_name_that_the_locale_cannot_print_is_escaped() -> None:
+    command = [sys.executable, "-m", "counterflow", "look", "--summary", "--system", "日", SAMPLE]
+    latin = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    done = subprocess.run(command, env=latin, capture_output=True, timeout=PATIENCE_S, check=False)
+    assert (done.returncode, done.stdout.split()[1]) == (0, b"\\u65e5,"), done.stderr
 
 
 def test_help_loads_no_client_and_no_engine() -> None:

@@ -50,12 +50,13 @@ def test_a_zone_is_needed_where_times_are_local_and_none_was_given(content: byte
 def test_look_names_the_formats_that_it_read_in_a_zone_that_nobody_named(
     given: tuple[str, ...], noted: int, tmp_path: Path
 ) -> None:
-    of = {"a.nmon": "nmon/aix_dedicated", "b.nmon": "nmon/aix_dedicated", "later_local.json": PART_LOCAL}
-    for name, case in {**of, "utc.json": "sysstat/all_activities"}.items():
-        (tmp_path / name).write_bytes(golden(case).input)
+    for name in ("a.nmon", "b.nmon"):
+        (tmp_path / name).write_bytes(NMON)
+    for case in ("all_activities", "zone_of_recent_versions_and_parts_of_user"):  # in UTC; then, in local time
+        (tmp_path / f"{case}.json").write_bytes(golden(f"sysstat/{case}").input)
     notes = CliRunner().invoke(cli, ["look", str(tmp_path), *given]).stderr.splitlines()
-    expected = [f"note: {tmp_path}/a.nmon and 1 more file (nmon)", f"note: {tmp_path}/later_local.json (sysstat)"]
-    assert [note.partition(": times are local")[0] for note in notes] == expected[:noted]
+    expected = [f"{tmp_path}/a.nmon and 1 more file (nmon)", f"{tmp_path}/{case}.json (sysstat)"]
+    assert [note.partition(": times are local")[0] for note in notes] == [f"note: {one}" for one in expected[:noted]]
 
 
 @pytest.mark.parametrize("content", [b"", b"\x89PNG\r\n\x1a\n", b"PK\x03\x04cut"])
@@ -72,8 +73,6 @@ def test_an_order_of_dates_that_the_rest_of_a_long_file_proves_is_not_needed(tmp
     assert needed([file], UTC, "SYSA", None) == []
 
 
-PART_LOCAL = "sysstat/zone_of_recent_versions_and_parts_of_user"
-"""The first of its two documents is in UTC, the other in GMT, which sysstat names in summer too."""
 BERLIN = ZoneInfo("Europe/Berlin")
 
 
