@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from counterflow.analysis.studies.mirror import Mix
 from counterflow.base.clickhouse import ClickHouse, Settings
-from counterflow.base.errors import CounterflowError
+from counterflow.base.errors import CounterflowError, why
 
 Row = TypeVar("Row", bound=BaseModel)
 
@@ -72,7 +72,7 @@ def read_lines(path: Path, row: type[Row]) -> Iterator[Row]:
     try:
         lines = path.read_bytes().splitlines()
     except OSError as error:
-        raise CounterflowError(f"{path}: {error.strerror}", exit_code=2) from None
+        raise CounterflowError(f"{path}: {why(error)}", exit_code=2) from None
     for number, line in enumerate(lines, 1):
         try:
             if line.strip():

@@ -72,6 +72,12 @@ def kept() -> Path | None:
     return context.meta.get(_ON) if context else None
 
 
+def refuse_both(file: object) -> None:
+    """Refuse --input, where it was given, beside --on."""
+    if file is not None and kept() is not None:
+        raise click.UsageError("give --input or --on, not both")
+
+
 def command_line(words: str) -> str:
     """Return the command to type next: `counterflow` and the words, with --on where this command has it."""
     folder = kept()

@@ -10,7 +10,7 @@ import click
 
 from counterflow.base.errors import CounterflowError
 from counterflow.cli._json import write_json
-from counterflow.cli._reader import command_line, on_option, period, period_options, reader
+from counterflow.cli._reader import command_line, on_option, period, period_options, reader, refuse_both
 from counterflow.cli._table import console, table
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def _rows(systems: tuple[str, ...], begin: datetime | None, end: datetime | None
     from counterflow.analysis.studies.mixes import is_read, read_lines
     from counterflow.analysis.whatif import log_path
 
+    refuse_both(file)
     if file is None:
         with reader() as client:
             rows = log_path.read_stored(client, period(systems, begin, end))

@@ -13,7 +13,7 @@ import click
 
 from counterflow.cli._group import Group
 from counterflow.cli._json import write_json
-from counterflow.cli._reader import F, on_option, reader
+from counterflow.cli._reader import F, on_option, reader, refuse_both
 from counterflow.cli._table import console, table
 from counterflow.cli._times import TIME
 from counterflow.pipelines.rules import Rule, rules, with_settings
@@ -103,6 +103,7 @@ def _given_rows(
 ) -> Iterator[Given]:
     from counterflow.analysis.replay import read_lines, read_stored
 
+    refuse_both(source)
     if source is not None and begin is None and end is None:
         return read_lines(rule, source.name, source)
     if source is None and begin is not None and end is not None:

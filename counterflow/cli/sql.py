@@ -65,6 +65,10 @@ def command(
             listed = [{"name": q.name, "question": q.question} for q in stored.values() if q.section == section]
             out.print(table(listed, title=section))
         return
+    if not query.strip():
+        raise click.UsageError("the statement is empty; `counterflow sql` without one lists the stored queries")
+    if form and as_json:
+        raise click.UsageError("give --format or --json, not both")
     is_stored = query.isidentifier()
     if is_stored:
         stored_query(query)

@@ -15,7 +15,7 @@ from counterflow.base.errors import CounterflowError
 from counterflow.cli import _whatif_batch, _whatif_log_path
 from counterflow.cli._group import Group
 from counterflow.cli._json import write_json
-from counterflow.cli._reader import F, Number, command_line, on_option, period, period_options, reader
+from counterflow.cli._reader import F, Number, command_line, on_option, period, period_options, reader, refuse_both
 from counterflow.cli._table import console, table
 
 if TYPE_CHECKING:
@@ -126,6 +126,7 @@ def _answer(
     from counterflow.analysis.studies import mixes
     from counterflow.analysis.studies.mirror import Mix, Plan, as_dict, figures_of, study
 
+    refuse_both(file)
     plan = Plan(**assumed)
     names = figures_of(question)
     needed = "line_gbits" if question == "line" else "km"

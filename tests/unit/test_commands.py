@@ -122,12 +122,22 @@ def test_a_user_has_at_most_twenty_one_commands() -> None:
     assert len(cli.list_commands(click.Context(cli))) <= 21
 
 
-def test_a_folder_without_a_name_is_refused() -> None:
-    done = CliRunner().invoke(cli, ["look", "--keep", "", str(SAMPLE)])
-    assert (done.exit_code, done.stderr.splitlines()[-1]) == (
-        2,
-        "Error: Invalid value for '--keep': is empty; name a folder, `.` for this one, or leave the option out",
-    )
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (["look", "--keep", "", "x"], "value for '--keep': is empty; name a folder, `.` for this one, or leave"),
+        (["look", ""], "value for 'FILES...': is empty; name a file or a folder, `.` for this one"),
+        (["sql", " "], "the statement is empty; `counterflow sql` without one lists the stored queries"),
+        (["sql", "systems", "--json", "--format", "csv"], "give --format or --json, not both"),
+        (["whatif", "mirror", "--input", "x", "--on", "."], "give --input or --on, not both"),
+        (["whatif", "log-path", "--input", "x", "--on", "."], "give --input or --on, not both"),
+        (["rules", "replay", "roce_cap", "--input", __file__, "--on", "."], "give --input or --on, not both"),
+    ],
+)
+def test_what_is_empty_or_contradicts_itself_is_refused(words: list[str], error: str) -> None:
+    done = CliRunner().invoke(cli, words)
+    assert done.exit_code == 2
+    assert error in done.stderr
 
 
 def test_every_command_has_json_or_a_reason() -> None:
