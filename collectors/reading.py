@@ -14,7 +14,7 @@ from typing import BinaryIO, NamedTuple
 
 from counterflow.collectors.formats import recognise
 from counterflow.collectors.plausible import Plausible
-from counterflow.collectors.records import Context, Item, Neighbour, Reason, Reject
+from counterflow.collectors.records import Context, Item, Neighbour, Position, Reason, Reject, Unfinished
 from counterflow.collectors.sources.files import unicode
 from counterflow.collectors.sources.wrapped import WITHIN, contents
 from counterflow.collectors.text.lines import read_head
@@ -105,19 +105,31 @@ def contained(stream: BinaryIO, context: Context) -> Contained:
     return Contained(context.file, form.name if form else None, items)
 
 
-def read_with(form: Plausible, stream: BinaryIO, context: Context) -> Iterator[Item]:
-    """Yield the items of a file; raises `OSError` where its format failed."""
+def read_with(
+    form: Plausible,
+    stream: BinaryIO,
+    context: Context,
+    position: Position | None = None,
+    check: Callable[[Position], None] = lambda position: None,
+) -> Iterator[Item]:
+    """Yield the items of a file behind a position; `check` raises for one that cannot be kept.
+
+    Raises
+    ------
+    OSError : the file cannot be read, or its format failed, which stops this file only.
+    """
     try:
-        yield from form.parse(stream, context)
-    except OSError:
+        for item in form.parse(stream, context, position):
+            if type(item) is Position:
+                check(item)
+            yield item
+    except OSError as error:
+        error.filename = error.filename or context.file
+        raise
+    except Unfinished:
         raise
     except Exception as error:
-        raise failed(form, context, error) from error
-
-
-def failed(form: Plausible, context: Context, error: Exception) -> OSError:
-    """Return the error of a file whose format failed: as an unreadable file does, it stops this file only."""
-    return OSError(errno.EILSEQ, f"the format {form.name} failed: {error!r}", context.file)
+        raise OSError(errno.EILSEQ, f"the format {form.name} failed: {error!r}", context.file) from error
 
 
 def name_within(path: Path | str, member: str) -> str:

@@ -7,22 +7,17 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
 from zoneinfo import ZoneInfo
-
-import structlog
 
 from counterflow.collectors.agent.checkpoint import Checkpoint, check
 from counterflow.collectors.agent.config import Source
 from counterflow.collectors.agent.envelope import Origin
 from counterflow.collectors.formats import formats, recognise
 from counterflow.collectors.plausible import Plausible
-from counterflow.collectors.reading import HEAD_BYTES, beside, failed, name_within, unrecognised
-from counterflow.collectors.records import Context, Item, Position, Unfinished
+from counterflow.collectors.reading import HEAD_BYTES, beside, name_within, read_with, unrecognised
+from counterflow.collectors.records import Context, Item, Position
 from counterflow.collectors.sources.files import FileId, fingerprint, unicode, window
 from counterflow.collectors.sources.wrapped import WITHIN
-
-log = structlog.get_logger()
 
 
 @dataclass(slots=True)
@@ -90,7 +85,7 @@ class FileReading:
             beside=beside(self.path, self.member, read_alone),
         )
         stream = window(self.fd, self.size)
-        return _parse(self.format, stream, context, self.known.position if self.known else None)
+        return read_with(self.format, stream, context, self.known.position if self.known else None, check)
 
     def checkpoint(self, size: int | None = None) -> Checkpoint:
         """Return the checkpoint at `position`; `size` is that of the file where it was read to its end."""
@@ -122,19 +117,3 @@ def _format(source: Source, fd: int, known: Checkpoint | None) -> Plausible | No
     if source.format:
         return formats()[source.format]
     return recognise(os.pread(fd, HEAD_BYTES, 0))
-
-
-def _parse(form: Plausible, stream: BinaryIO, context: Context, position: Position | None) -> Iterator[Item]:
-    """Yield the items of a format; one that fails stops this file only."""
-    try:
-        for item in form.parse(stream, context, position):
-            if type(item) is Position:
-                check(item)
-            yield item
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, context.file) from error
-    except Unfinished:
-        raise
-    except Exception as error:
-        log.exception("the format failed", file=context.file, format=form.name)
-        raise failed(form, context, error) from error

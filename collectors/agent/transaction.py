@@ -145,7 +145,7 @@ class Transaction:
             return
         self._fail(path, why)
         self._metrics.file_errors.labels(source.name).inc()
-        log.warning("cannot be read", source=source.name, file=path, error=why)
+        log.warning("cannot be read", source=source.name, file=path, error=why, exc_info=error.__cause__)
         origin = Origin(path, "agent", source.system, source.run)
         self.reject(Reject(Reason.UNREADABLE, why, "none"), source, origin)
 
