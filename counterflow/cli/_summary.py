@@ -23,6 +23,7 @@ from counterflow.cli._table import console
 from counterflow.collectors.records import Item, Record, Reject, singly
 from counterflow.collectors.sources.files import unicode
 from counterflow.collectors.summary import Summaries
+from counterflow.recordings.given import size_of
 
 _SMALL = 8_000_000
 """Bytes that one process reads sooner than another starts."""
@@ -54,9 +55,8 @@ _Found = tuple[list[dict[str, Any]], int]
 def _read_each(files: list[Path], read: Callable[..., int]) -> Iterator[Iterable[_Found]]:
     """Yield what each file holds, in order; many files are read on all cores."""
     of_file = partial(_of_file, read=read)
-    size = sum(path.stat().st_size for path in files if path.is_file())
     cores = min(os.cpu_count() or 1, len(files))
-    if size < _SMALL or cores < 2 or any(called(path) != str(path) for path in files):
+    if sum(map(size_of, files)) < _SMALL or cores < 2 or any(called(path) != str(path) for path in files):
         yield map(of_file, files)
         return
     from counterflow.recordings.reading import processes

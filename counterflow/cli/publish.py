@@ -18,7 +18,7 @@ from counterflow.cli._files import (
     with_progress,
 )
 from counterflow.cli._json import write_json
-from counterflow.recordings.given import ReadingOptions, lies_beside
+from counterflow.recordings.given import ReadingOptions, lies_beside, size_of
 
 
 @click.command()
@@ -68,7 +68,7 @@ def command(
     paths = recordings(files, stack.home / "remote")
     for need in needed(with_progress(paths, len(paths), "checking"), *options):
         errors.print(inert(f"note: {need._replace(example=Path(called(need.example)))}"), markup=False)
-    size = sum(map(_size, paths))
+    size = sum(map(size_of, paths))
     began = time.monotonic()
     with bytes_progress() as bar:
         task = bar.add_task("publishing", total=size)
@@ -119,10 +119,3 @@ def command(
     for path, why in failures.items():
         errors.print(inert(f"error: {path}: {why}"), markup=False)
     ctx.exit(1 if failures else 0)
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:  # to be reported when it is read
-        return 0

@@ -49,7 +49,7 @@ def given(paths: Iterable[Path], written: Collection[Path] = ()) -> tuple[list[P
     found: list[Path] = []
     empty: list[Path] = []
     for path in paths:
-        files = sorted(_below(path, written)) if path.is_dir() else [path]
+        files = [path] if _may_be_file(path) or not path.is_dir() else sorted(_below(path, written))
         found += files
         empty += [] if files else [path]
     if not found:
@@ -85,6 +85,14 @@ def _may_be_file(path: Path) -> bool:
         return path.is_file()
     except OSError:  # to be reported when it is read
         return True
+
+
+def size_of(path: Path) -> int:
+    """Return the bytes of a file; 0 where it cannot be examined, to be reported when it is read."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
 
 
 def lies_beside(name: str, named: Iterable[Path | str]) -> bool:

@@ -29,7 +29,7 @@ from counterflow.collectors.reading import Faults, read_each
 from counterflow.collectors.records import Fields, Item, Reason, Record, Reject, Table
 from counterflow.collectors.sources.files import unicode
 from counterflow.collectors.text.stamps import AssumedZone
-from counterflow.recordings.given import ReadingOptions
+from counterflow.recordings.given import ReadingOptions, size_of
 from counterflow.schemas.clickhouse_insert import insert_files
 
 AGENT = "no agent"
@@ -128,7 +128,7 @@ def _on_all_cores(
     work: Callable[[Sequence[Job]], list[Read]], jobs: list[Job], meanwhile: Callable[[], None]
 ) -> Iterator[Read]:
     """Yield the outcomes of each job as it ends, and call `meanwhile` once a second."""
-    sizes = [path.stat().st_size if path.is_file() else 0 for _, path in jobs]
+    sizes = [size_of(path) for _, path in jobs]
     cores = min(os.cpu_count() or 1, len(jobs))
     if sum(sizes) < _SMALL:
         yield from chain.from_iterable(work([job]) for job in jobs)

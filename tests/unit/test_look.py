@@ -125,6 +125,8 @@ def test_a_folder_that_cannot_be_read_is_named_and_the_rest_goes_on(tmp_path: Pa
             done = without_rights("look", *shape, "files", folder=tmp_path)
             assert (done.returncode, message in done.stderr) == (1, True), done.stderr
             assert "vm" in done.stdout
+            within = without_rights("look", *shape, "files/locked/vm.nmon", folder=tmp_path)
+            assert within.stderr.startswith(message.replace("locked", "locked/vm.nmon"))
         done = without_rights("look", "files/locked", folder=tmp_path)
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr.startswith(message)
