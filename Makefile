@@ -101,7 +101,7 @@ DEADLINE := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
 
 test: setup nmon openssl openssh prometheus node_exporter chromium $(CHART_TOOLS)/.built ## every test, with real Kafka, Flink, ClickHouse, Prometheus, Chromium and nmon
 	@$(MAKE) --no-print-directory lint
-	@$(RUN) pytest --hypothesis-profile ci --numprocesses 3 --dist loadgroup --no-loadscope-reorder $(DEADLINE) $(ARGS)
+	@$(RUN) pytest --hypothesis-profile ci --numprocesses 2 --dist loadgroup --no-loadscope-reorder $(DEADLINE) $(ARGS)
 
 # The real base images, as docker/Dockerfile names them; or, with DEBIAN=<image>, stand-ins made from that image.
 ROLES := tools agent lander verdicts $(if $(findstring arm64,$(DOCKER_OPTIONS)),,line) $(if $(DEBIAN),,flink)
