@@ -234,6 +234,27 @@ ALTER TABLE counterflow.memory_use {on_cluster}
   COMMENT COLUMN `used_mb` 'What programs and the kernel hold: the memory that is not available. [MB of 1,048,576 bytes; gauge; null: size_mb or available_mb is null]',
   COMMENT COLUMN `available_pct` 'available_mb as a share of size_mb. [%; percent; null: one of them is null]';
 
+-- nmon states how much is used of both; njmon and nimon count the inodes, and those that are free.
+CREATE OR REPLACE VIEW counterflow.file_system_use {on_cluster} AS
+SELECT
+  ts, max(interval_s) AS interval_s, system, instance AS file_system,
+  maxOrNullIf(value, section = 'JFSFILE' OR counter = 'fs_full_percent') AS used_pct,
+  coalesce(
+    maxOrNullIf(value, section = 'JFSINODE'),
+    100 * (1 - maxOrNullIf(value, counter = 'fs_files_free') / nullIf(maxOrNullIf(value, counter = 'fs_files'), 0))
+  ) AS inodes_used_pct
+FROM counterflow.counter FINAL
+WHERE section IN ('JFSFILE', 'JFSINODE')
+  OR section = 'filesystems' AND counter IN ('fs_full_percent', 'fs_files', 'fs_files_free')
+GROUP BY ts, system, file_system
+COMMENT 'How full each file system of Linux or AIX is at the end of an interval, by space and by inodes.';
+
+ALTER TABLE counterflow.file_system_use {on_cluster}
+  {envelope},
+  COMMENT COLUMN `file_system` 'Where the file system is mounted, or its name.',
+  COMMENT COLUMN `used_pct` 'Space in use. [%; percent; null: not reported]',
+  COMMENT COLUMN `inodes_used_pct` 'Inodes in use; without a free one it takes no new file. [%; percent; null: not reported, or it has no fixed number]';
+
 CREATE VIEW IF NOT EXISTS counterflow.run_span {on_cluster} AS
 SELECT
   if(part = max(part) OVER (PARTITION BY label), label, concat(label, ' ', formatDateTime(first_begin, '%Y-%m-%d %H:%i', 'UTC'))) AS run,

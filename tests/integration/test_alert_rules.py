@@ -184,7 +184,10 @@ MEMORY = {"pool": "memory", "size_mb": 1000, "free_mb": 10}
 IBMI = {"source": "ibmi_tables"}
 QUEUE = {"component": "apply", "queue": "Q"}
 RUNNABLE = {"section": "PROC", "instance": "", "counter": "Runnable"}
-SPACE, INODES = ({"section": section, "instance": "/a", "counter": "%Used"} for section in ("JFSFILE", "JFSINODE"))
+INODES, FREE, SPACE = (
+    {"section": "filesystems", "instance": "/a", "counter": name}
+    for name in ("fs_files", "fs_files_free", "fs_full_percent")
+)
 JUDGED: dict[str, tuple[float, str, dict[str, Any], dict[str, Any], *tuple[tuple[str, dict[str, Any]], ...]]] = {
     "disk-response": (20, "disk_total", {"transfers_per_s": 500, "response_ms": 20}, {"transfers_per_s": 0}),
     "replication-lag": (
@@ -204,8 +207,8 @@ JUDGED: dict[str, tuple[float, str, dict[str, Any], dict[str, Any], *tuple[tuple
         {**MEMORY, "paging_space_pages_out": 7 * 300},
     ),
     "filesystem-full": (
-        *(95, "counter", {**SPACE, "value": 95}, {**SPACE, "value": 47}),
-        ("counter", {**INODES, "value": 10}),
+        *(95, "counter", {**FREE, "value": 5}, {**FREE, "value": 53}),
+        *(("counter", {**INODES, "value": 100}), ("counter", {**SPACE, "value": 10})),
     ),
     "memory-short": (
         *(100, "pool"),

@@ -126,6 +126,12 @@ def test_what_few_recordings_have_is_drawn_where_they_do(admin: ClickHouse, name
     assert drawn(admin, name, system)
 
 
+def test_file_systems_are_as_full_as_the_recording_states(admin: ClickHouse) -> None:
+    for chart, section in (("unix_filesystems", "JFSFILE"), ("unix_inodes", "JFSINODE")):
+        of_file = sorted(float(value) for row in recorded(AIX, section) for value in row[2:])
+        assert sorted(row["Value"] for row in drawn(admin, chart, AIX)) == pytest.approx(of_file)
+
+
 def test_processors_are_those_of_the_recording(admin: ClickHouse) -> None:
     rows = drawn(admin, "aix_cpu", AIX)
     of_file = [[float(value) for value in row[2:7]] for row in recorded(AIX, "PCPU_ALL")]
