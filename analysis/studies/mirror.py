@@ -432,7 +432,7 @@ def row_bytes_per_s(rows_per_s: float, row_bytes: float = MEASURED_ROW_BYTES) ->
 
 
 def _line(peak: float | None, plan: Plan) -> dict[str, MirrorFigure]:
-    # of a changed row, measured at 1,301 bytes; with the same overhead for other lengths
+    # Bytes on the line for each changed row: measured for rows of 1,301 bytes, the overhead taken as equal for others.
     sizes = {run: measured - MEASURED_ROW_BYTES + plan.row_bytes for run, measured in fitted.row_bytes().items()}
     size = sizes[MEASURED]
     gbits = None if peak is None else peak * size * 8 / 1e9

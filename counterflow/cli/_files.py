@@ -89,7 +89,7 @@ class Given(click.ParamType[Path]):
     name = "path"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the path; for an address elsewhere, its text. An empty name, as of a variable, is no folder."""
+        """Return the path; for an address elsewhere, its text. The empty name of an unset variable is refused."""
         if not str(value):
             self.fail("is empty; name a file or a folder, `.` for this one", param, ctx)
         from counterflow.collectors.sources.remote import is_remote

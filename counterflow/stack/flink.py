@@ -162,9 +162,9 @@ def _config(settings: StackSettings) -> dict[str, Any]:
         },
         "security": {"ssl": _tls(settings)},
         "blob": {"server": {"port": str(settings.flink_blob_port)}},
-        # A killed process is noticed once two heartbeats in a row reach nobody: after 10 s, by default after 20. A late
-        # answer is awaited for 50 s, as by default, and one to a request for longer than the default of 10 s: where
-        # processors are scarce, a TaskManager that restores seven jobs is late, and given up it would begin anew.
+        # Two heartbeats in a row that reach nobody reveal a killed process: after 10 s, by default after 20. A process
+        # that lives may answer late: by default a heartbeat within 50 s, a request within 10. While a TaskManager
+        # restores seven jobs on busy processors it needs longer for a request; Flink would give it up and begin again.
         "heartbeat": {"interval": 5000},
         "pekko": {"ask": {"timeout": "1 min"}},
         # the web interface accepts no jars; Flink's client still submits over REST

@@ -29,8 +29,8 @@ def ends(admin: AdminClient, partitions: Iterable[Key], *, committed: bool = Tru
     wanted = {TopicPartition(*key): latest for key in partitions}
     if not wanted:
         return {}
-    # A client that lists offsets alone keeps the leaders that it once learnt: for minutes after a broker was fenced, it
-    # would be refused.
+    # A client that only lists offsets keeps the leaders that it has learnt. A broker that was fenced since then refuses
+    # these, for minutes.
     admin.list_topics(timeout=_TIMEOUT_S)
     level = IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED
     answers = admin.list_offsets(wanted, isolation_level=level, request_timeout=_TIMEOUT_S)
