@@ -18,9 +18,6 @@ RETENTION = "INTERVAL 400 DAY"
 LANDED_AT = "landed_at"
 """The only column that no record carries: time of the insert, by the server's clock."""
 
-LABELLED = ("db_log", "manifest", "replication", "system_cpu", "workload")
-"""The tables by whose rows the time of a labelled run is known; of work and replication there are no manifests."""
-
 SANE = "ts >= '2000-01-01'"
 """What each row of a table has to meet; `ts_sane` in its error messages."""
 
@@ -47,7 +44,7 @@ def parts(datasets: Iterable[Dataset]) -> dict[str, str]:
         "results": map(table, results),
         "intervals": map(view, _ordered(found)),
         "feeds": (v for d in found for v in feeds(d)),
-        "systems": (v for d in found for v in systems(d)),
+        "systems": (system_view(d) for d in found if d.lists_systems),
         "values": [value_view(d for d in found if d.instance)],
         "provisional": [provisional_view(found)],
         "recorded": [recorded_view(found)],
@@ -68,17 +65,12 @@ def feeds(dataset: Dataset) -> list[str]:
     return [*ledger, *([touched_view(dataset)] if dataset.rolled_up_as else [])]
 
 
-def systems(dataset: Dataset) -> list[str]:
-    """Return the views that list by day the systems, and the labelled runs, that a dataset's rows are of."""
-    listed = [system_view(dataset)] if dataset.lists_systems else []
-    return [*listed, *([run_view(dataset)] if dataset.dataset in LABELLED else [])]
-
-
 def migration(dataset: Dataset) -> str:
     """Return the statements that create a dataset's table and the views that its rows feed, or the view that it is."""
     if dataset.role == "view":
         return view(dataset) + ";\n"
-    return ";\n\n".join([table(dataset), *systems(dataset), *feeds(dataset)]) + ";\n"
+    listed = [system_view(dataset)] if dataset.lists_systems else []
+    return ";\n\n".join([table(dataset), *listed, *feeds(dataset)]) + ";\n"
 
 
 def column_type(column: Column) -> str:
@@ -157,31 +149,18 @@ GROUP BY agent_id, day"""
 
 
 def system_view(dataset: Dataset) -> str:
-    """Return the view that lists the systems of inserted rows by day; manifests name the dataset that they count."""
+    """Return the view that lists systems and runs of inserted rows by day; manifests name the dataset they count."""
     name = dataset.dataset
     target = "counterflow.system_dataset"
     listed = f"'{name}'" if dataset.measured else "counted"
     return f"""\
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.{name}_to_system_dataset {{on_cluster}} TO {target} AS
 SELECT
-  toDate(ts, 'UTC') AS day, {listed} AS dataset, source, system,
+  toDate(ts, 'UTC') AS day, {listed} AS dataset, source, system, ifNull(rows.run, '') AS run,
   min(ts - toIntervalMillisecond(toUInt64(1000 * coalesce(interval_s, 0)))) AS first_ts, max(ts) AS last_ts,
   {int(not dataset.measured)} AS by_manifest
-FROM counterflow.{name}
-GROUP BY day, dataset, source, system"""
-
-
-def run_view(dataset: Dataset) -> str:
-    """Return the view that lists the labelled runs of inserted rows by day."""
-    name = dataset.dataset
-    return f"""\
-CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.{name}_to_run_day {{on_cluster}} TO counterflow.run_day AS
-SELECT
-  assumeNotNull(m.run) AS run, system, toDate(ts, 'UTC') AS day,
-  min(ts - toIntervalMillisecond(toUInt64(1000 * coalesce(interval_s, 0)))) AS first_ts, max(ts) AS last_ts
-FROM counterflow.{name} AS m
-WHERE m.run IS NOT NULL
-GROUP BY run, system, day"""
+FROM counterflow.{name} AS rows
+GROUP BY day, dataset, source, system, run"""
 
 
 def value_view(datasets: Iterable[Dataset]) -> str:

@@ -16,7 +16,7 @@ def recorded_view(datasets: Iterable[Dataset]) -> str:
     counted = "\nUNION ALL\n".join(_rows(d.dataset) for d in sorted(datasets, key=attrgetter("dataset")) if d.measured)
     return f"""\
 CREATE OR REPLACE VIEW counterflow.recorded {{on_cluster}} AS
-SELECT ts, interval_s, system, counted AS dataset, source, row_count
+SELECT ts, interval_s, system, counted AS dataset, source, run, row_count
 FROM counterflow.manifest FINAL
 WHERE row_count > 0
 UNION ALL
@@ -29,12 +29,13 @@ ALTER TABLE counterflow.recorded {{on_cluster}}
   COMMENT COLUMN `system` 'Name of the system.',
   COMMENT COLUMN `dataset` 'Dataset of the rows.',
   COMMENT COLUMN `source` 'Format they were read from.',
+  COMMENT COLUMN `run` 'Label of the run. [null: it has none]',
   COMMENT COLUMN `row_count` 'Rows of the interval. [rows; gauge]'"""
 
 
 def _rows(name: str) -> str:
     return f"""\
-SELECT ts, any(interval_s) AS interval_s, system, '{name}' AS dataset, source, count() AS row_count
+SELECT ts, any(interval_s) AS interval_s, system, '{name}' AS dataset, source, any(run) AS run, count() AS row_count
 FROM counterflow.{name} FINAL
 WHERE (system, splitByChar('.', source)[1]) IN
 (

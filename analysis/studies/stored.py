@@ -9,7 +9,6 @@ from pathlib import Path
 from counterflow.analysis.studies.figures import SLACK_S, Measured, measured
 from counterflow.analysis.studies.runs import found
 from counterflow.base.clickhouse import ClickHouse
-from counterflow.schemas.clickhouse_ddl import LABELLED
 
 QUERIES = Path(__file__).parent / "queries"
 
@@ -36,28 +35,10 @@ WHERE ts > {from:DateTime64(3)} AND ts <= {to:DateTime64(3)} AND has({systems:Ar
 ORDER BY end_s
 """
 
-_INTERVALS = """
-SELECT system, source, toUnixTimestamp64Milli(ts) / 1000 AS end_s, max(interval_s) AS seconds
-FROM (<rows>)
-GROUP BY system, source, ts
-ORDER BY ts
-"""
-
-_LABELLED = """
-SELECT system, source, ts, interval_s
-FROM counterflow.<table> FINAL
-WHERE run = {run:String}
-  AND ts >= (SELECT min(first_ts) FROM counterflow.run_day WHERE run = {run:String})
-  AND ts <= (SELECT max(last_ts) FROM counterflow.run_day WHERE run = {run:String})
-"""
-"""The label is no key: only the days of the run are read with FINAL."""
-
 
 @cache
 def queries() -> dict[str, str]:
     files = {path.stem: path.read_text(encoding="utf-8") for path in sorted(QUERIES.glob("*.sql"))}
-    labelled = (_LABELLED.replace("<table>", table) for table in LABELLED)
-    files["labelled"] = _INTERVALS.replace("<rows>", "UNION ALL".join(labelled))
     return files | {name: _ROWS.replace("<table>", table) for name, table in TABLES.items()}
 
 

@@ -102,23 +102,6 @@ SELECT DISTINCT toDate(ts - toIntervalSecond(1), 'UTC') AS day, metric
 FROM counterflow.metric_1h
 WHERE n > 0;
 
--- Labels of recordings. Reading all rows for the few that have a label would take long, so labels are kept by day.
-CREATE TABLE IF NOT EXISTS counterflow.run_day {on_cluster}
-(
-  run LowCardinality(String) COMMENT 'Label of the run.' CODEC(ZSTD(1)),
-  system LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1)),
-  day Date COMMENT 'Day of the intervals, UTC.',
-  first_ts SimpleAggregateFunction(min, DateTime64(3, 'UTC')) COMMENT 'Beginning of the first interval of the day, UTC.',
-  last_ts SimpleAggregateFunction(max, DateTime64(3, 'UTC')) COMMENT 'End of the last interval of the day, UTC.',
-  landed_at SimpleAggregateFunction(max, DateTime('UTC')) DEFAULT now() COMMENT 'When the last of its rows was inserted, UTC.' CODEC(Delta, ZSTD(1))
-)
-ENGINE = {engine_prefix}AggregatingMergeTree
-PARTITION BY toYYYYMM(day)
-ORDER BY (run, system, day)
-TTL landed_at + INTERVAL 430 DAY
-SETTINGS ttl_only_drop_parts = 1
-COMMENT 'Labelled runs by system and day.';
-
 -- How long intervals took from the agent to the tables, by hour, to show the pipeline over long ranges. Read it with
 -- FINAL.
 CREATE TABLE IF NOT EXISTS counterflow.arrival {on_cluster}
@@ -193,14 +176,16 @@ TTL toDateTime(computed_at) + INTERVAL 430 DAY
 SETTINGS ttl_only_drop_parts = 1, min_bytes_for_wide_part = 134217728, min_age_to_force_merge_seconds = 21600, min_age_to_force_merge_on_partition_only = 1
 COMMENT 'Run and wait signature of jobs by hour: wait_signature over long ranges.';
 
--- Which systems have which counters, by day: a board lists those of which it can show something. Always aggregate
--- again when reading. Filled by a view on every table of counters, since not every format yields manifests.
+-- Which systems have which counters, by day and label: a board lists those of which it can show something, and runs are
+-- found without reading all rows for the few that have a label. Always aggregate again when reading. Filled by a view
+-- on every table of counters, since not every format yields manifests.
 CREATE TABLE IF NOT EXISTS counterflow.system_dataset {on_cluster}
 (
   day Date COMMENT 'Day of the intervals, UTC.',
   dataset LowCardinality(String) COMMENT 'Dataset of the counters.' CODEC(ZSTD(1)),
   source LowCardinality(String) COMMENT 'Format they were read from.' CODEC(ZSTD(1)),
   system LowCardinality(String) COMMENT 'Name of the system.' CODEC(ZSTD(1)),
+  run LowCardinality(String) COMMENT 'Label of the run; empty without one.' CODEC(ZSTD(1)),
   first_ts SimpleAggregateFunction(min, DateTime64(3, 'UTC')) COMMENT 'Beginning of the first interval of the day, UTC.',
   last_ts SimpleAggregateFunction(max, DateTime64(3, 'UTC')) COMMENT 'End of the last interval of the day, UTC.',
   by_manifest SimpleAggregateFunction(max, UInt8) COMMENT '1 where manifests count the rows.',
@@ -208,10 +193,10 @@ CREATE TABLE IF NOT EXISTS counterflow.system_dataset {on_cluster}
 )
 ENGINE = {engine_prefix}AggregatingMergeTree
 PARTITION BY toYYYYMM(day)
-ORDER BY (dataset, source, system, day)
+ORDER BY (dataset, source, system, day, run)
 TTL landed_at + INTERVAL 430 DAY
 SETTINGS ttl_only_drop_parts = 1
-COMMENT 'Systems by day, with the counters that they have.';
+COMMENT 'Systems by day, with the counters and the label that they have.';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS counterflow.system_dataset_to_day {on_cluster} TO counterflow.system_day AS
 SELECT system, day, min(first_ts) AS first_ts, max(last_ts) AS last_ts

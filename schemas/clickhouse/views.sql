@@ -287,7 +287,8 @@ FROM
           SELECT
             run AS label, system, toDateTime64(min(first_ts), 3, 'UTC') AS begins,
             toNullable(toDateTime64(max(last_ts), 3, 'UTC')) AS ends, 'label' AS by, begins AS stated_at
-          FROM counterflow.run_day
+          FROM counterflow.system_dataset
+          WHERE run != ''
           GROUP BY run, system, day
           UNION ALL
           SELECT
