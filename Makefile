@@ -47,11 +47,8 @@ openssh: ## the SSH server of the tests of remote files: fetched as nmon is
 	@command -v sshd > /dev/null || test -x $(HOME_DIR)/openssh/usr/sbin/sshd || { \
 	  $(call unpacked,openssh,openssh-server libwrap0,of remote files run sshd); }
 
-# Debian's Alertmanager has the path of its templates compiled in: it is patched to one of the same length below the working directory.
-prometheus: ## Prometheus and Alertmanager for the tests of alerts: fetched as nmon is
-	@{ command -v promtool && command -v amtool && command -v prometheus && command -v prometheus-alertmanager; } > /dev/null || { \
-	  $(call unpacked,prometheus,prometheus prometheus-alertmanager,of alerts run Prometheus and Alertmanager); \
-	  LC_ALL=C sed -i 's#/usr/share/prometheus/alertmanager#usr/share/prometheus//alertmanager#g' usr/bin/prometheus-alertmanager; }
+prometheus: $(HOME_DIR)/tools/alertmanager ## Prometheus and Alertmanager for the tests of alerts: fetched as nmon is, and built
+	@{ command -v promtool && command -v prometheus; } > /dev/null || { $(call unpacked,prometheus,prometheus,of alerts run Prometheus); }
 
 node_exporter: ## the exporter that the tests of scrapes run: fetched as nmon is
 	@command -v prometheus-node-exporter > /dev/null || { \
@@ -76,17 +73,23 @@ $(abspath $(HOME_DIR))/go/go/bin/go: | $(UV)
 	  echo "error: the chart is checked with Helm and others, which are built with Go, which could not be installed"; \
 	  echo "hint: sudo apt-get install golang-go # 1.21 or later"; exit 2; }
 
-CHART_TOOLS := $(HOME_DIR)/tools
-$(CHART_TOOLS)/.built: helm/tools.txt | $(GO)
-	@echo "building Helm, helm-unittest, nfpm and Compose's loader once: minutes" && mkdir -p $(CHART_TOOLS) && \
-	  for module in $$(grep -v '^#' $<); do $(GO) mod download $$module && \
-	  $(GO) build -C $$($(GO) env GOMODCACHE)/$$module -o $(abspath $(CHART_TOOLS))/ ./cmd/... || exit; done
-	@mv $(CHART_TOOLS)/cmd $(CHART_TOOLS)/compose && touch $@
+# Programs of Go, each built with the versions of its own go.sum; Go compares every module with the public checksum database.
+TOOLS := $(HOME_DIR)/tools
+built = mkdir -p $(TOOLS) && for module in $(1); do $(GO) mod download $$module && \
+  $(GO) build -C $$($(GO) env GOMODCACHE)/$$module -o $(abspath $(TOOLS))/ ./cmd/... || exit; done
+
+# Debian's Alertmanager finds its templates only where root installs them. From 0.32 on the module lacks its pages.
+$(TOOLS)/alertmanager: | $(GO)
+	@echo "building Alertmanager once: a minute" && $(call built,github.com/prometheus/alertmanager@v0.31.1)
+
+$(TOOLS)/.built: helm/tools.txt | $(GO)
+	@echo "building Helm, helm-unittest, nfpm and Compose's loader once: minutes" && $(call built,$$(grep -v '^\#' $<))
+	@mv $(TOOLS)/cmd $(TOOLS)/compose && touch $@
 
 chart: setup ## the files that the Helm chart takes from the rest: run it before you install, upgrade or package from a checkout
 	@$(RUN) helm.files
 
-helm: setup prometheus $(CHART_TOOLS)/.built ## check the chart and the containers
+helm: setup prometheus $(TOOLS)/.built ## check the chart and the containers
 	@$(RUN) pytest tests/helm $(ARGS)
 
 demo: setup ## the whole line on recordings: read, published, computed, landed, answered
@@ -99,7 +102,7 @@ screenshots: demo chromium ## pictures of charts for README and docs, from the r
 # A test that takes longer, set-up and teardown included, fails with the stack of each thread, and its process ends.
 DEADLINE := -o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
 
-test: setup nmon openssl openssh prometheus node_exporter chromium $(CHART_TOOLS)/.built ## every test, with real Kafka, Flink, ClickHouse, Prometheus, Chromium and nmon
+test: setup nmon openssl openssh prometheus node_exporter chromium $(TOOLS)/.built ## every test, with real Kafka, Flink, ClickHouse, Prometheus, Chromium and nmon
 	@$(MAKE) --no-print-directory lint
 	@$(RUN) pytest --hypothesis-profile ci --numprocesses 2 --dist loadgroup --no-loadscope-reorder $(DEADLINE) $(ARGS)
 
@@ -119,10 +122,10 @@ images: ## build every image with docker; DEBIAN=<image> where the registry of t
 
 RELEASE ?= dist
 IMAGES := $(HOME_DIR)/release-images
-release: setup sbom chart $(CHART_TOOLS)/.built ## wheel, source, charts, SBOM, checksums and, where docker answers, images: to dist/, or RELEASE=<an empty folder>
+release: setup sbom chart $(TOOLS)/.built ## wheel, source, charts, SBOM, checksums and, where docker answers, images: to dist/, or RELEASE=<an empty folder>
 	@test -z "$$(ls -A $(RELEASE) 2> /dev/null)" || { echo "error: $(RELEASE) is not empty"; echo "hint: remove it, or give RELEASE=<folder>"; exit 2; }
 	@$(UV) build --quiet --no-create-gitignore --out-dir $(RELEASE)
-	@for chart in counterflow trial; do $(CHART_TOOLS)/helm package helm/$$chart --destination $(RELEASE)/charts > /dev/null || exit; done
+	@for chart in counterflow trial; do $(TOOLS)/helm package helm/$$chart --destination $(RELEASE)/charts > /dev/null || exit; done
 	@cp $(HOME_DIR)/sbom.json $(RELEASE)/counterflow-$(VERSION).cdx.json
 	@if docker info > /dev/null 2>&1; then $(MAKE) --no-print-directory images > $(IMAGES) && \
 	    docker save $$(grep : $(IMAGES)) --output $(RELEASE)/images-$(VERSION).tar; \
@@ -130,8 +133,8 @@ release: setup sbom chart $(CHART_TOOLS)/.built ## wheel, source, charts, SBOM, 
 	@cd $(RELEASE) && find . -type f ! -name SHA256SUMS | sort | xargs sha256sum > SHA256SUMS && cat SHA256SUMS
 
 PACKAGES ?= $(HOME_DIR)/packages
-package: setup $(CHART_TOOLS)/.built ## the agent as .deb and .rpm, for the architecture and the Python of this machine: to .counterflow/packages, or PACKAGES=<folder>
-	@sh packaging/build.sh $(UV) $(abspath $(CHART_TOOLS))/nfpm $(PACKAGES)
+package: setup $(TOOLS)/.built ## the agent as .deb and .rpm, for the architecture and the Python of this machine: to .counterflow/packages, or PACKAGES=<folder>
+	@sh packaging/build.sh $(UV) $(abspath $(TOOLS))/nfpm $(PACKAGES)
 
 compose-test: setup ## the images and compose.yaml, with the demo's input and each container killed once; skipped, with the reason, without docker
 	@$(RUN) pytest tests/compose/compose_line.py $(ARGS)

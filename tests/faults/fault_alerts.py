@@ -29,7 +29,7 @@ def test_an_alert_outlives_restarts(stack: StackSettings, hook: tuple[str, list[
     exporter = f"{HOST}:{stack.verdicts_metrics_port}"
     again = "--rules.alert.resend-delay=5s"
     programs = {
-        "prometheus-alertmanager": lambda: alertmanager(tmp_path, of_alertmanager, routed(url, repeat_interval="5s")),
+        "alertmanager": lambda: alertmanager(tmp_path, of_alertmanager, routed(url, repeat_interval="5s")),
         "prometheus": lambda: prometheus(tmp_path, at, scraping(exporter, of_alertmanager), again),
     }
     runs = {name: ExitStack() for name in programs}

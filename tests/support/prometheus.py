@@ -1,4 +1,4 @@
-"""Prometheus' own programs: those of the machine, else those that `make prometheus` unpacked."""
+"""Prometheus' own programs: those of the machine, else those that `make prometheus` unpacked or built."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 def program(name: str) -> str:
-    """Return the path of `prometheus`, `promtool`, `prometheus-alertmanager` or `amtool`."""
-    unpacked = REPOSITORY / ".counterflow/prometheus/usr/bin"
-    found = shutil.which(name) or shutil.which(name, path=str(unpacked))
+    """Return the path of `prometheus`, `promtool`, `alertmanager` or `amtool`."""
+    made = (str(REPOSITORY / ".counterflow" / folder) for folder in ("prometheus/usr/bin", "tools"))
+    found = shutil.which(name) or shutil.which(name, path=os.pathsep.join(made))
     assert found, f"there is no {name}: make prometheus"
     return found
 
@@ -35,10 +35,10 @@ def run(name: str, *arguments: object, stdin: str = "") -> subprocess.CompletedP
 
 
 @contextmanager
-def running(log: Path, *command: str, cwd: Path = REPOSITORY, **environment: str) -> Iterator[None]:
+def running(log: Path, *command: str, **environment: str) -> Iterator[None]:
     """Run a program until the block ends; its output goes to a file."""
     with log.open("ab") as out:
-        process = subprocess.Popen(command, stdout=out, stderr=out, cwd=cwd, env={**os.environ, **environment})
+        process = subprocess.Popen(command, stdout=out, stderr=out, cwd=REPOSITORY, env={**os.environ, **environment})
     try:
         yield
     finally:
@@ -69,7 +69,7 @@ def prometheus(place: Path, address: str, config: Mapping[str, Any], *options: s
 def alertmanager(place: Path, address: str, config: Mapping[str, Any]) -> Iterator[None]:
     """Run an Alertmanager once it is ready, alone, with its files in a folder."""
     alone = ("--cluster.listen-address=", f"--storage.path={place / 'alerts'}")
-    with _server("prometheus-alertmanager", place, address, config, *alone):
+    with _server("alertmanager", place, address, config, *alone):
         yield
 
 
@@ -94,7 +94,6 @@ def _server(name: str, place: Path, address: str, config: Mapping[str, Any], *op
     file, log = place / f"{name}.yml", place / f"{name}.log"
     file.write_text(yaml.safe_dump(config))
     command = (program(name), f"--config.file={file}", f"--web.listen-address={address}", *options)
-    unpacked = Path(program(name)).parents[2]
-    with running(log, *command, cwd=unpacked):
+    with running(log, *command):
         until(lambda: get(f"http://{address}/-/ready"), log)
         yield
