@@ -1,6 +1,11 @@
 -- The results of account_cpu, from the definitions in schemas/datasets/account_cpu.yaml and README.md; how they
 -- meet in minutes: docs/decisions/0009-minutes.md.
 WITH
+  -- as in log_load
+  (ends, length) -> range(
+    if(length < 60, intDiv(2 * ends - length - 1, 120), intDiv(ends - least(length, 86400) - 30, 60) + 1),
+    if(length < 60, intDiv(2 * ends - length - 1, 120), intDiv(ends - 30, 60)) + 1
+  ) AS minutes_of,
   -- when the first interval of the period began, at most a day before it
   (
     SELECT minOrNull(ts - toIntervalSecond(least(86400, toInt64(greatest(ifNull(interval_s, 0), toFloat64(ifNull(ts - prev_ts, 0)))))))
@@ -20,9 +25,7 @@ WITH
         NULL
       ) AS units,
       toInt64(toUnixTimestamp(ts)) AS ends, toInt64(round(seconds)) AS length,
-      if(length < 60, intDiv(2 * ends - length - 1, 120), intDiv(ends - 30, 60)) AS last_minute,
-      if(length < 60, last_minute, intDiv(ends - least(length, 86400) - 30, 60) + 1) AS first_minute,
-      least(length, 60 * (last_minute - first_minute + 1)) AS wanted
+      toInt64(60 * length(minutes_of(ends, length))) AS of_minutes_s, least(length, of_minutes_s) AS wanted
     FROM counterflow.workload AS w FINAL
     WHERE ts >= {from:DateTime64(3, 'UTC')} AND ts < {to:DateTime64(3, 'UTC')}
   ),
@@ -33,14 +36,14 @@ WITH
       min(if(whole, run_id, NULL)) != run AS several, max(if(whole, unit, NULL)) AS called, max(if(whole, seconds, NULL)) AS lasted,
       if(several, NULL, max(units)) AS finished, max(if(whole AND length > 0, wanted, NULL)) AS wanted_s,
       -- logs add up: what they wrote in whole minutes is divided by whole minutes, however short the interval
-      60 * max(if(whole AND length > 0, last_minute - first_minute + 1, NULL)) AS minutes_s
+      max(if(whole AND length > 0, of_minutes_s, NULL)) AS minutes_s
     FROM work
     GROUP BY system, workload, ts
   ),
   minutes AS
   (
     -- several runs at one time meet the same rows, each for itself
-    SELECT system, workload, ts, arrayJoin(range(first_minute, last_minute + 1)) AS minute
+    SELECT system, workload, ts, arrayJoin(minutes_of(ends, length)) AS minute
     FROM work
     WHERE whole AND length > 0
   ),
@@ -96,9 +99,7 @@ WITH
   (
     SELECT
       *, toInt64(toUnixTimestamp(ts)) AS ends, toInt64(round(lasts)) AS length, least(length, 60) AS weight,
-      if(length < 60, intDiv(2 * ends - length - 1, 120), intDiv(ends - 30, 60)) AS last_minute,
-      if(length < 60, last_minute, intDiv(ends - least(length, 86400) - 30, 60) + 1) AS first_minute,
-      arrayJoin(range(first_minute, last_minute + 1)) AS minute
+      arrayJoin(minutes_of(ends, length)) AS minute
     FROM
     (
       SELECT

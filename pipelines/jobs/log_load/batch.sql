@@ -1,6 +1,11 @@
 -- The results of log_load, from the definitions in schemas/datasets/log_load.yaml and README.md; how they meet in
 -- minutes: docs/decisions/0009-minutes.md.
 WITH
+  -- whole minutes whose middle lies in the interval; of a short one the minute of its own middle
+  (ends, length) -> range(
+    if(length < 60, intDiv(2 * ends - length - 1, 120), intDiv(ends - least(length, 86400) - 30, 60) + 1),
+    if(length < 60, intDiv(2 * ends - length - 1, 120), intDiv(ends - 30, 60)) + 1
+  ) AS minutes_of,
   -- when the first interval of the period began, at most a day before it
   (
     SELECT minOrNull(ts - toIntervalSecond(least(86400, toInt64(greatest(ifNull(interval_s, 0), toFloat64(ifNull(ts - prev_ts, 0)))))))
@@ -45,16 +50,13 @@ WITH
       ) AS sync_share,
       if(isNull(prev_ts), NULL, fell) AS restarted,
       isNull(coalesce(ci_written, ci_created, ci_written_delta, ci_created_delta, log_rate_mb_s)) AS hint_only,
-      toInt64(toUnixTimestamp(ts)) AS ends, toInt64(round(seconds)) AS length,
-      -- whole minutes whose middle lies in the interval; of a short one the minute of its own middle
-      if(length < 60, intDiv(2 * ends - length - 1, 120), intDiv(ends - 30, 60)) AS last_minute,
-      if(length < 60, last_minute, intDiv(ends - least(length, 86400) - 30, 60) + 1) AS first_minute
+      toInt64(toUnixTimestamp(ts)) AS ends, toInt64(round(seconds)) AS length
     FROM counterflow.db_log AS d FINAL
     WHERE ts >= ifNull(begun, {from:DateTime64(3, 'UTC')}) - INTERVAL 61 MINUTE AND ts < {to:DateTime64(3, 'UTC')} + INTERVAL 1 MINUTE
   ),
   minutes AS
   (
-    SELECT system, subsystem, ts, arrayJoin(range(first_minute, last_minute + 1)) AS minute
+    SELECT system, subsystem, ts, arrayJoin(minutes_of(ends, length)) AS minute
     FROM samples
     WHERE length > 0 AND ts >= {from:DateTime64(3, 'UTC')} AND ts < {to:DateTime64(3, 'UTC')}
   ),
@@ -63,9 +65,7 @@ WITH
     SELECT
       system, engine_type, c.landed_at AS at, c.busy_pct AS busy,
       toInt64(toUnixTimestamp(ts)) AS ends, toInt64(round(c.interval_s)) AS length, least(length, 60) AS weight,
-      if(length < 60, intDiv(2 * ends - length - 1, 120), intDiv(ends - 30, 60)) AS last_minute,
-      if(length < 60, last_minute, intDiv(ends - least(length, 86400) - 30, 60) + 1) AS first_minute,
-      arrayJoin(range(first_minute, last_minute + 1)) AS minute
+      arrayJoin(minutes_of(ends, length)) AS minute
     FROM counterflow.system_cpu AS c FINAL
     WHERE engine_type IN ('gcp', 'ziip') AND engine = 'all' AND isNotNull(busy_pct) AND length > 0
       AND ts >= ifNull(begun, {from:DateTime64(3, 'UTC')}) - INTERVAL 1 MINUTE AND ts < {to:DateTime64(3, 'UTC')} + INTERVAL 1 DAY
