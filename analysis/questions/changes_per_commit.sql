@@ -5,8 +5,12 @@ SELECT
   m.name AS job,
   sum(m.commits) AS commits_total,
   sum(m.rollbacks) AS rollbacks_total,
-  sumIf(m.inserts + m.other - m.commits - coalesce(m.rollbacks, 0), m.commits IS NOT NULL) AS changes,
-  round(changes / nullIf(commits_total, 0), 1) AS changes_per_commit
+  sumIf(m.row_operations - m.reads, m.modify_basis = 'changes') AS changes,
+  round(changes / nullIf(sumIf(m.commits, m.modify_basis = 'changes'), 0), 1) AS changes_per_commit,
+  if(
+    countIf(m.modify_basis = 'changes') = count(), NULL,
+    'without intervals in which commits or rollbacks are not reported, or exceed the other operations'
+  ) AS reason
 FROM counterflow.io_mix AS m FINAL
 WHERE m.grouping = 'job'
   AND <chosen m>

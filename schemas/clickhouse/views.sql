@@ -519,7 +519,7 @@ WITH
   (
     SELECT
       system, name AS job, ts, interval_s, reads, read_for_update AS for_update, inserts,
-      row_operations - reads - inserts AS updates, commits, rollbacks, record_locks, job_type
+      row_operations - reads - inserts AS updates, commits, rollbacks, commits_counted_in, record_locks, job_type
     FROM counterflow.job_by(grouping = 'job')
     WHERE logical_io IS NOT NULL AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
   )
@@ -537,6 +537,7 @@ SELECT
   a.busiest_per_s AS serial_busiest_per_s,
   j.commits / d.days AS commits_a_day,
   j.rollbacks / d.days AS rollbacks_a_day,
+  j.commits_counted_in AS commits_counted_in,
   coalesce(l.record_locks, j.record_locks) AS record_locks_max,
   w.waited_s / d.days AS lock_wait_s_a_day,
   j.is_batch AS is_batch,
@@ -551,7 +552,8 @@ FROM
     system, job, sum(t.reads) AS reads,
     if(countIf(t.reads IS NOT NULL AND t.for_update IS NULL) > 0, NULL, sum(t.for_update)) AS for_update,
     sum(t.inserts) AS inserts, sum(t.updates) AS updates, sum(t.commits) AS commits, sum(t.rollbacks) AS rollbacks,
-    max(t.record_locks) AS record_locks, max(coalesce(t.job_type = 'B', false)) AS is_batch
+    max(t.commits_counted_in) AS commits_counted_in, max(t.record_locks) AS record_locks,
+    max(coalesce(t.job_type = 'B', false)) AS is_batch
   FROM work AS t
   GROUP BY system, job
 ) AS j
@@ -594,7 +596,7 @@ LEFT JOIN
   FROM counterflow.wait_within(grouping = 'job', since = {since:DateTime64(3)}, until = {until:DateTime64(3)}, bucket_s = 3600)
   GROUP BY system, job
 ) AS w ON w.system = j.system AND w.job = j.job
-COMMENT 'What mirroring would cost the jobs of IBM i of one name a day, mirror_cost(since = ..., until = ...): operations a day of what was recorded (less than a day counts as one), and the milliseconds that the line adds to a lock (one round trip, at least) and to a row change (two). updates include force end of data and releases, so unneeded (reads for update that no update or delete follows) is a lower bound. serial are changes in intervals in which one task alone of its generic name (first six characters) changed rows; serial_busiest_per_s is the highest rate of these. Logical I/O counts blocks under sequential-only.';
+COMMENT 'What mirroring would cost the jobs of IBM i of one name a day, mirror_cost(since = ..., until = ...): operations a day of what was recorded (less than a day counts as one), and the milliseconds that the line adds to a lock (one round trip, at least) and to a row change (two). updates include force end of data and releases, and commits where commits_counted_in, so unneeded (reads for update that no update or delete follows) is a lower bound. serial are changes in intervals in which one task alone of its generic name (first six characters) changed rows; serial_busiest_per_s is the highest rate of these. Logical I/O counts blocks under sequential-only.';
 
 -- Figures of two measurement runs, each over its whole length, and how they differ.
 CREATE OR REPLACE VIEW counterflow.run_figure {on_cluster} AS

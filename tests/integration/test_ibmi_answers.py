@@ -14,6 +14,8 @@ from counterflow.analysis.queries import BEGINNING, END, queries, restricted, ru
 from counterflow.base.clickhouse import ClickHouse
 from counterflow.dashboards.definition import charts
 from counterflow.dashboards.macros import Range, expand
+from counterflow.pipelines import batch
+from counterflow.pipelines.jobs import all_jobs
 from tests.support import tables
 from tests.support.tables import given
 
@@ -198,6 +200,23 @@ def test_what_mirroring_would_cost_is_ranked_by_milliseconds_a_day_and_unknown_w
     insert(client, "job", job(5, odd, 10, None, 0, 0, ts=NEXT))
     [unknown] = answer(client, "mirror_open_for_update")
     assert (unknown["unneeded_per_day"], unknown["reason"]) == (None, "the release does not count reads for update")
+
+
+def test_changes_between_commits_are_not_known_where_rollbacks_are_not_reported(client: ClickHouse) -> None:
+    """30 of 60 others are updates and deletes, with 10 inserts: 40 changes in 20 commits."""
+    counted = {"logical_reads": 100, "logical_writes": 10, "logical_other": 60, "logical_reads_for_update": 0}
+    work = {"job": "1/ANN/PAY", "job_name": "PAY", "command": "x", "commits": 20, **counted}
+    insert(client, "job", given(**work, rollbacks=10), given(**work, ts=NEXT), given(**work, system="old"))
+    begin, end = (datetime(2026, 5, day, tzinfo=UTC) for day in (4, 5))
+    batch.compute(client, all_jobs()["io_mix"], begin, end)
+    for system, changes in ("ibmi", 2), ("old", None):
+        [row] = run_stored(client, queries()["changes_per_commit"], [system])
+        assert row["changes_per_commit"] == changes
+        assert "not reported" in row["reason"]
+    [row] = run_stored(client, queries()["changes_per_commit"], ["ibmi"], until=TS[:-1].replace("T", " "))
+    assert (row["commits_total"], row["changes"], row["changes_per_commit"], row["reason"]) == (20, 40, 2, None)
+    [locking] = run_stored(client, queries()["mirror_locking"], ["old"])
+    assert (locking["commits_per_day"], locking["changes_a_commit"]) == (20, None)
 
 
 def test_shares_of_processors_and_the_cost_of_applying(client: ClickHouse) -> None:
