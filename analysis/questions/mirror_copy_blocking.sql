@@ -11,7 +11,8 @@ SELECT
   round(inserts_a_day * change_ms, 1) AS inserts_ms_per_day,
   if(line_km IS NULL, reason, NULL) AS missing
 FROM counterflow.mirror_cost(since = {since:DateTime64(3)}, until = {until:DateTime64(3)})
-WHERE inserts_a_day > 0 AND inserts_a_day BETWEEN 0.9 * reads_a_day AND 1.1 * reads_a_day AND updates_a_day <= 0.1 * inserts_a_day
+WHERE inserts_a_day > 0 AND abs(inserts_a_day - reads_a_day) <= <copy_deviation_pct.limit/100> * reads_a_day
+  AND updates_a_day <= <copy_deviation_pct.limit/100> * inserts_a_day
   AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
 ORDER BY inserts_ms_per_day DESC NULLS LAST, inserts_a_day DESC, system, job
 LIMIT 20

@@ -20,6 +20,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from counterflow.analysis.studies import fitted, sizing
 from counterflow.analysis.studies.sizing import Estimate, exact
 from counterflow.schemas.definition import load_yaml
+from counterflow.schemas.thresholds import threshold
 
 US_PER_KM_ROUND_TRIP = 10.0
 """Light takes 5 µs a km one way (3.4)."""
@@ -34,11 +35,6 @@ SLOWDOWN_PCT, TUNED_SLOWDOWN_PCT = 62.0, 25.0
 
 COPY_SPEEDUP = (3.0, 4.0)
 """Copied rows a second with blocks of 256 KB / with blocks of 8 KB, without mirroring, by record length (7.6.5)."""
-
-COPY_LEAST, COPY_MOST, COPY_CHANGED = 0.9, 1.1, 0.1
-"""A copy inserts about what it reads, and updates or deletes little; as in question mirror_copy_blocking, since no
-counter names the command.
-"""
 
 _Amount = Annotated[float, Field(ge=0, le=1e18)]
 _Utc = Annotated[datetime, AfterValidator(lambda ts: ts if ts.tzinfo else ts.replace(tzinfo=UTC))]
@@ -346,8 +342,9 @@ def _levers(rows: Sequence[Mix], plan: Plan) -> dict[str, MirrorFigure]:
     known = [row for row in rows if row.row_operations is not None]
     columns = ("reads", "inserts", "row_operations")
     reads, inserts, done = (math.fsum(getattr(row, name) or 0.0 for row in known) for name in columns)
-    is_like = COPY_LEAST * reads <= inserts <= COPY_MOST * reads
-    is_copy = inserts > 0 and is_like and done - reads - inserts <= COPY_CHANGED * inserts
+    deviation = threshold("copy_deviation_pct", "limit") / 100
+    is_like = abs(inserts - reads) <= deviation * reads
+    is_copy = inserts > 0 and is_like and done - reads - inserts <= deviation * inserts
     slow, fast = COPY_SPEEDUP
     left = TUNED_SLOWDOWN_PCT / SLOWDOWN_PCT  # where the changes are made already, none of the wait goes
     no_copy = "no copy: it does not insert about as much as it reads, or it updates or deletes"

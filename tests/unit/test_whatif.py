@@ -155,6 +155,10 @@ def test_levers_have_their_measured_effect(tmp_path: Path) -> None:
     share = partition["figures"]["copy_time_pct"]
     assert (share["low"], share["value"], share["high"]) == pytest.approx((25, 100 / 3.5, 100 / 3))
     assert partition["figures"]["mirror_wait_tuned"]["value"] is None
+    more, fewer = ({**copies, "inserts": 1000 + sign * 101} for sign in (1, -1))
+    updating = {**copies, "other": 111}
+    for other in (more, fewer, updating):
+        assert "no copy" in whatif(tmp_path, [other])[0]["figures"]["copy_time_pct"]["reason"]
 
 
 @pytest.mark.parametrize("options", [("--cpw", "9"), ("--cpw", "9", "9", "--rperf", "9", "9")])
