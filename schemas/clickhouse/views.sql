@@ -402,6 +402,25 @@ FROM
 WHERE place > 1 AND path != before
 COMMENT 'Changes of configuration within a range, config_change_within(since = ..., until = ...): entries of the site file that differ from the one before, its changes, the capacity of a link and the path of a log; item is what changed.';
 
+CREATE OR REPLACE VIEW counterflow.unanswered_message_within {on_cluster} AS
+SELECT
+  s.system AS system, splitByChar(' ', s.instance)[1] AS queue, any(s.value) / 60 AS age_min,
+  nullIf(argMaxIf(c.value, c.ts, c.name = 'MESSAGE_ID'), '') AS message_id,
+  nullIf(argMaxIf(c.value, c.ts, c.name = 'FROM_JOB'), '') AS waiting_job,
+  nullIf(argMaxIf(c.value, c.ts, c.name = 'MESSAGE_TEXT'), '') AS text,
+  s.ts AS sampled_at
+FROM counterflow.counter AS s FINAL
+LEFT JOIN counterflow.config AS c FINAL ON c.system = s.system AND c.section = s.section AND c.item = s.instance
+WHERE s.section = 'MESSAGE_QUEUE_INFO' AND s.counter = 'AGE' AND NOT endsWith(s.instance, ' *NONE') AND (s.system, s.ts) IN
+(
+  SELECT system, max(ts) FROM counterflow.counter
+  WHERE section = 'MESSAGE_QUEUE_INFO' AND counter = 'AGE' AND ts > {since:DateTime64(3)} AND ts <= {until:DateTime64(3)}
+    AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, system))
+  GROUP BY system
+)
+GROUP BY system, s.instance, sampled_at
+COMMENT 'Inquiry messages of IBM i without a reply at the newest sample of a range, unanswered_message_within(since = ..., until = ..., systems = [...], empty for all), with the job that waits.';
+
 -- The tables by hour are computed again until no row arrives late: only the newest computation counts.
 CREATE OR REPLACE VIEW counterflow.metric_hour {on_cluster} AS
 SELECT metric, system, instance, ts, n, total, lo, hi
