@@ -55,7 +55,7 @@ def on_option(command: F) -> F:
     """Give a command --on: `connection` then opens the folder that `look --keep` made."""
     return click.option(
         "--on",
-        type=click.Path(exists=True, file_okay=False, path_type=Path),
+        type=click.Path(path_type=Path),
         expose_value=False,
         callback=_remember,
         help="Query the folder that `look --keep` made, not the stack.",

@@ -29,7 +29,7 @@ _SHOWN = 12
 
 
 @click.command()
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), default="bundle.tgz", show_default=True)
 @click.option("--replace", "words", multiple=True, metavar="WORD", help="Replace this word too; may be repeated.")
 @click.option("--keep", multiple=True, metavar="WORD", help="Never replace this word; may be repeated.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 import sys
 from collections.abc import Iterator
 from datetime import datetime
@@ -65,7 +66,7 @@ def command(
             listed = [{"name": q.name, "question": q.question} for q in stored.values() if q.section == section]
             out.print(table(listed, title=section))
         return
-    if not query.strip():
+    if not re.sub(r"(?s)/\*.*?\*/|--[^\n]*|;", "", query).strip():
         raise click.UsageError("the statement is empty; `counterflow sql` without one lists the stored queries")
     if form and as_json:
         raise click.UsageError("give --format or --json, not both")

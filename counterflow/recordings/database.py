@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from counterflow.base.clickhouse import Settings
-from counterflow.base.errors import CounterflowError
+from counterflow.base.errors import CounterflowError, why
 from counterflow.connection import Connection
 from counterflow.recordings.files import NAME, Files
 from counterflow.recordings.given import ReadingOptions
@@ -43,12 +43,16 @@ def reading(folder: Path, limits: Settings | None = None) -> Connection:
 
     Raises
     ------
-    CounterflowError : there is none, or it is of another version.
+    CounterflowError : there is none, it cannot be read, or it is of another version.
     """
     from counterflow.base.embedded import Embedded
     from counterflow.schemas import vintage
 
-    if not (folder / _ENGINE).is_dir():
+    try:
+        is_there = (folder / _ENGINE).is_dir()
+    except OSError as error:
+        raise CounterflowError(f"{folder}: {why(error)}", exit_code=2) from None
+    if not is_there:
         raise CounterflowError(
             f"{folder} is no folder of `look`", hint=f"counterflow look PATH --keep {folder}", exit_code=2
         )

@@ -128,6 +128,7 @@ def test_a_user_has_at_most_twenty_one_commands() -> None:
         (["look", "--keep", "", "x"], "value for '--keep': is empty; name a folder, `.` for this one, or leave"),
         (["look", ""], "value for 'FILES...': is empty; name a file or a folder, `.` for this one"),
         (["sql", " "], "the statement is empty; `counterflow sql` without one lists the stored queries"),
+        (["sql", "/* a\n */; --b"], "the statement is empty; `counterflow sql` without one lists the stored queries"),
         (["sql", "systems", "--json", "--format", "csv"], "give --format or --json, not both"),
         (["whatif", "mirror", "--input", "x", "--on", "."], "give --input or --on, not both"),
         (["whatif", "log-path", "--input", "x", "--on", "."], "give --input or --on, not both"),

@@ -127,6 +127,9 @@ def test_a_folder_that_cannot_be_read_is_named_and_the_rest_goes_on(tmp_path: Pa
             assert "vm" in done.stdout
             within = without_rights("look", *shape, "files/locked/vm.nmon", folder=tmp_path)
             assert within.stderr.startswith(message.replace("locked", "locked/vm.nmon"))
+        for words in (("bundle", "files/locked/vm.nmon"), ("sql", "systems", "--on", "files/locked/kept")):
+            named = f"{words[-1]}: Permission denied; give this user read permission\n"
+            assert named in without_rights(*words, folder=tmp_path).stderr
         done = without_rights("look", "files/locked", folder=tmp_path)
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr.startswith(message)
