@@ -305,7 +305,7 @@ FROM
     GROUP BY label, part, system
   )
 ) AS rows_of_view
-COMMENT 'When each measurement run began and ended on each system, without its warm-up; end_ts is null where it goes on, run_begin_ts is when it began on the first of them. Of runs of one name that are more than an hour apart, the newest has the name, those before it the name and when they began. An entry of the site file takes precedence over a label of recordings.';
+COMMENT 'When each measurement run began and ended on each system, without its warm-up; end_ts is null where it goes on, run_begin_ts is when it began on the first of them. Of runs of one name on different days, more than an hour apart, the newest has the name, those before it the name and when they began. An entry of the site file takes precedence over a label of recordings.';
 
 ALTER TABLE counterflow.run_span {on_cluster}
   COMMENT COLUMN `run` 'Name of the run, or its label.',
