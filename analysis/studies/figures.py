@@ -293,7 +293,7 @@ def _engines(run: Run, row: Row) -> Number:
     """Return the number of processors that 100 % stands for."""
     if row["engine_type"] in run.engines:
         return run.engines[row["engine_type"]]
-    known: Number = row["virtual_engines"]
+    known: Number = None if row["cpu_base"] == "logical" else row["virtual_engines"]
     return known if known is not None else row["logical_engines"]
 
 

@@ -63,6 +63,8 @@ def steady(of: str, minutes: Iterable[int] = range(1, 11), **columns: Any) -> li
     ("columns", "pct", "cores"),
     [
         ({"cpu_base": "logical", "user_pct": 40.0, "sys_pct": 12.3, "logical_engines": 8.0}, 52.3, 4.184),
+        # threads of Linux on Power, as in the view processor_load
+        ({"cpu_base": "logical", "user_pct": 40, "sys_pct": 10, "logical_engines": 32, "virtual_engines": 4.0}, 50, 16),
         ({"cpu_base": "floating", "user_pct": 90.0, "sys_pct": 9.0, "physical_consumed_cores": 2.0}, None, 2.0),
         ({"cpu_base": "floating", "physical_consumed_cores": 2.0, "logical_engines": 8.0}, None, 2.0),
         (
