@@ -1,15 +1,14 @@
-"""Turns a rejected message into a row of the dataset `deadletter`."""
+"""A rejected message, and the row of the dataset `deadletter` that it becomes."""
 
 from __future__ import annotations
 
 import base64
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from confluent_kafka import Message
 
-from counterflow.pipelines.landing.batch import Refusal
 from counterflow.schemas.frame import MOST_ROWS
 from counterflow.schemas.values import members
 
@@ -20,6 +19,31 @@ UNKNOWN = "unknown"
 """Value of a missing `system`, `source` or `agent_id`; `seq` is then 0, outside every account."""
 
 _CARRIED = ("system", "source", "agent_id", "seq", "ts", "collected_at", "interval_s", "boot_id", "run")
+
+
+class Piece(Message):
+    """The rows from `begin` to `end` of a message's frame, as a message of their own."""
+
+    def __init__(self, whole: Message, begin: int, end: int, content: bytes) -> None:
+        place = whole.topic(), whole.partition(), whole.offset()
+        super().__init__(*place, value=content, timestamp=whole.timestamp())
+        self.begin, self.end = begin, end
+
+
+class Refusal(NamedTuple):
+    """A rejected message, with the reason in one word, the error in a sentence, and the number of its rows."""
+
+    message: Message
+    reason: str
+    error: str
+    rows: int = 1
+
+    @property
+    def origin(self) -> str:
+        """`topic:partition:offset`, then the rows of its frame where these are not all: `topic:0:1234.7-7`."""
+        message = self.message
+        rows = f".{message.begin + 1}-{message.end}" if isinstance(message, Piece) else ""
+        return f"{message.topic()}:{message.partition()}:{message.offset()}{rows}"
 
 
 def row(refusal: Refusal) -> dict[str, Any]:

@@ -24,10 +24,9 @@ from counterflow.base.clickhouse import ClickHouseError
 from counterflow.base.errors import CounterflowError
 from counterflow.base.kafka import Kafka
 from counterflow.pipelines.landing import metrics, progress
-from counterflow.pipelines.landing.batch import Key, Limits
 from counterflow.pipelines.landing.broker import Broker
 from counterflow.pipelines.landing.progress import Stillness
-from counterflow.pipelines.landing.reader import Reader
+from counterflow.pipelines.landing.reader import Key, Limits, Reader
 from counterflow.pipelines.landing.refusals import WINDOW, Refusals
 from counterflow.pipelines.landing.rollups import keep_fresh
 from counterflow.pipelines.landing.writer import Abandoned, LandedBatch, Writer

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from confluent_kafka import IsolationLevel, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined] # its stub forgets to export one
 
-from counterflow.pipelines.landing.batch import Key
+from counterflow.pipelines.landing.reader import Key
 
 PROBLEM_S = 30
 """After so long without landing it is a problem that messages wait."""

@@ -1,21 +1,93 @@
-"""Reads the topics as a member of the landers' group, and knows where each of its partitions stands."""
+"""Reads the topics as a member of the landers' group, and knows where each of its partitions stands.
+
+What was read waits by topic, until a batch of it is due.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping
-from itertools import groupby
+from bisect import bisect_right
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from itertools import accumulate, groupby
+from typing import NamedTuple
 
 import structlog
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from counterflow.pipelines.landing import metrics
-from counterflow.pipelines.landing.batch import Collected, Key
 from counterflow.pipelines.landing.broker import STOPS, Broker
 
 _TIMEOUT_S = 10.0
 
 log = structlog.get_logger()
+
+
+class Limits(NamedTuple):
+    """When a batch is due: at so many messages or bytes, or so long after the one before, whichever comes first.
+
+    So messages after a quiet moment are inserted at once, and a topic makes at most one small insert a second. The
+    bytes bound what the engine holds: frames that leave out most columns of a wide table have many rows.
+    """
+
+    messages: int = 100_000
+    size: int = 16_000_000
+    pause_s: float = 1.0
+
+
+def fill(messages: Sequence[Message], limits: Limits) -> int:
+    """Count the leading messages that fit into one batch, at least one."""
+    sizes = accumulate(map(len, messages[: limits.messages]))
+    return max(1, bisect_right(list(sizes), limits.size))
+
+
+Key = tuple[str, int]
+"""Topic and number of a partition."""
+
+
+class Collected:
+    """Messages by topic, in the order of each partition; `ends` has the offset behind them, by partition."""
+
+    def __init__(self) -> None:
+        self.messages: dict[str, list[Message]] = {}
+        self.ends: dict[Key, int] = {}
+        self.size = 0
+        """Bytes of the messages."""
+
+    def add(self, topic: str, messages: Sequence[Message]) -> None:
+        self.messages.setdefault(topic, []).extend(messages)
+        for key, end in _ends(topic, messages).items():
+            self.end_at(key, end)
+        self.size += sum(map(len, messages))
+
+    def end_at(self, key: Key, end: int) -> None:
+        """Note that what was read of a partition ends there: markers of transactions follow its last message."""
+        self.ends[key] = max(end, self.ends.get(key, 0))
+
+    def drop(self, topic: str) -> None:
+        """Forget what was read of a topic."""
+        self.size -= sum(map(len, self.messages.pop(topic, ())))
+        self.ends = {key: end for key, end in self.ends.items() if key[0] != topic}
+
+    def give_up(self, partitions: Container[Key]) -> None:
+        """Forget where these partitions end: what was read of them may land, and another lander commits it."""
+        self.ends = {key: end for key, end in self.ends.items() if key not in partitions}
+
+    def batches(self, limits: Limits) -> Iterator[tuple[str, list[Message], dict[Key, int]]]:
+        """Yield the topic, the messages of a batch, in order, and the offsets behind them.
+
+        A topic of which only the end of partitions was read, behind markers of transactions, has one without messages.
+        """
+        for topic in dict.fromkeys([*self.messages, *(topic for topic, _ in self.ends)]):
+            left = self.messages.get(topic, [])
+            while len(left) > (count := fill(left, limits)):
+                batch, left = left[:count], left[count:]
+                yield topic, batch, _ends(topic, batch)
+            yield topic, left, {key: end for key, end in self.ends.items() if key[0] == topic}
+
+
+def _ends(topic: str, messages: Sequence[Message]) -> dict[Key, int]:
+    """Return the offsets behind messages of a topic, by partition."""
+    return {(topic, message.partition() or 0): (message.offset() or 0) + 1 for message in messages}
 
 
 class Reader:

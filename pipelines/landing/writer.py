@@ -1,29 +1,22 @@
-"""Inserts messages, finds the rows that ClickHouse rejects, and keeps these as dead letters."""
+"""Checks messages, inserts them, finds the rows that ClickHouse rejects, and keeps what is rejected as dead letters."""
 
 from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import orjson
 from confluent_kafka import Message
 
 from counterflow.base.clickhouse import ClickHouse, ClickHouseError, Settings
 from counterflow.pipelines.landing import deadletter
-from counterflow.pipelines.landing.batch import (
-    Refusal,
-    Rows,
-    body,
-    halves,
-    one_row,
-    rows_of_frame,
-    sift,
-)
+from counterflow.pipelines.landing.deadletter import Piece, Refusal
+from counterflow.schemas import frame as frames
 from counterflow.schemas.clickhouse_insert import insert, insert_rows
 from counterflow.schemas.definition import datasets
-from counterflow.schemas.frame import contract
+from counterflow.schemas.frame import Contract, Malformed, contract
 
 SETTINGS: Settings = {
     "async_insert": 0,
@@ -43,6 +36,8 @@ SETTINGS: Settings = {
 
 POISON = frozenset({6, 25, 26, 27, 38, 41, 53, 69, 70, 72, 117, 130, 131, 190, 321, 349, 376, 407, 441, 467, 469})
 """Exception codes caused by rows, which halving isolates. Any other code is the server's: the batch is retried."""
+
+_PIECE = 1_000_000  # bytes
 
 
 class Abandoned(Exception):  # noqa: N818 - no error
@@ -112,6 +107,88 @@ class Writer:
         if refused:
             rows = b"\n".join(orjson.dumps(deadletter.row(refusal)) for refusal in refused)
             self._client.post(insert_rows("deadletter"), [rows], SETTINGS)
+
+
+def body(messages: Sequence[Message]) -> list[bytes]:
+    pieces: list[list[bytes]] = []
+    size = _PIECE
+    for message in messages:
+        value = message.value() or b""
+        if size >= _PIECE:
+            pieces.append([])
+            size = 0
+        pieces[-1].append(value)
+        size += len(value)
+    return [b"\n".join([*piece, b""]) for piece in pieces]
+
+
+def halves(messages: Sequence[Message]) -> tuple[Sequence[Message], Sequence[Message]]:
+    """Split messages in the middle, or the rows of the only one, which is a frame of at least two."""
+    if len(messages) > 1:
+        middle = len(messages) // 2
+        return messages[:middle], messages[middle:]
+    [message] = messages
+    frame = orjson.loads(message.value() or b"")
+    columns = frozenset(name for name, value in frame.items() if isinstance(value, list))
+    begin = message.begin if isinstance(message, Piece) else 0
+    rows = frame["frame_rows"]
+    cuts = (0, rows // 2), (rows // 2, rows)
+    first, second = (
+        Piece(message, begin + at, begin + end, orjson.dumps(frames.piece(frame, at, end, columns))) for at, end in cuts
+    )
+    return [first], [second]
+
+
+class Sifted(NamedTuple):
+    """The messages that can be inserted, the number of their rows, and the refused messages."""
+
+    messages: list[Message]
+    rows: int
+    refused: list[Refusal]
+
+
+Rows = Callable[[bytes], int]
+"""Returns the number of rows of a message; raises `Malformed` where it is not valid for its topic."""
+
+
+def sift(messages: Sequence[Message], count: Rows) -> Sifted:
+    """Separate the messages that are valid for their topic from all others.
+
+    ClickHouse would accept an array, two objects on one line or NaN as rows, and two adjacent broken messages as one
+    row. So every message is parsed once here, before its bytes are joined with others.
+    """
+    readable: list[Message] = []
+    rows = 0
+    refused: list[Refusal] = []
+    for message in messages:
+        try:
+            rows += count(message.value() or b"")
+            readable.append(message)
+        except Malformed as error:
+            refused.append(Refusal(message, error.reason, str(error), error.rows))
+    return Sifted(readable, rows, refused)
+
+
+def one_row(value: bytes) -> int:
+    _object(value)
+    return 1
+
+
+def rows_of_frame(contract: Contract) -> Rows:
+    """Return the function that counts the rows of a frame and checks its shape."""
+    return lambda value: contract.rows(_object(value))
+
+
+def _object(value: bytes) -> dict[str, Any]:
+    if not value:
+        raise Malformed("no_value", "expected one JSON object, the message has no value")
+    try:
+        found = orjson.loads(value)
+    except orjson.JSONDecodeError as error:
+        raise Malformed("not_json", f"expected one JSON object: {error}") from None
+    if type(found) is not dict:
+        raise Malformed("not_an_object", "expected one JSON object")
+    return found
 
 
 def _counting(table: str) -> Rows:

@@ -19,9 +19,10 @@ from hypothesis import strategies as st
 from counterflow.base.clickhouse import ClickHouseError
 from counterflow.pipelines.landing import deadletter
 from counterflow.pipelines.landing import writer as landing_writer
-from counterflow.pipelines.landing.batch import Collected, Limits, Refusal, fill, one_row, rows_of_frame, sift
+from counterflow.pipelines.landing.deadletter import Refusal
+from counterflow.pipelines.landing.reader import Collected, Limits, fill
 from counterflow.pipelines.landing.refusals import Outcome, newest, share
-from counterflow.pipelines.landing.writer import Abandoned, Writer
+from counterflow.pipelines.landing.writer import Abandoned, Writer, one_row, rows_of_frame, sift
 from counterflow.schemas import frame
 from counterflow.schemas.definition import datasets
 from tests.support.json_schema import validator

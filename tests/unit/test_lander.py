@@ -15,9 +15,9 @@ from confluent_kafka import KafkaError, KafkaException, Producer
 from counterflow.base.kafka import Kafka
 from counterflow.pipelines.landing import lander as landing
 from counterflow.pipelines.landing import metrics, progress
-from counterflow.pipelines.landing.batch import Key, Limits
 from counterflow.pipelines.landing.lander import Lander
 from counterflow.pipelines.landing.progress import END_S, PROBLEM_S, Stillness, ends
+from counterflow.pipelines.landing.reader import Key, Limits
 from counterflow.pipelines.landing.writer import Writer
 from counterflow.schemas.definition import datasets
 from tests.property.test_landing import Server, a_frame

@@ -52,9 +52,9 @@ def command(
     from counterflow.base.clickhouse import ClickHouse
     from counterflow.base.logs import configure
     from counterflow.base.stopping import stopping
-    from counterflow.pipelines.landing.batch import Limits
     from counterflow.pipelines.landing.lander import Lander
     from counterflow.pipelines.landing.metrics import REGISTRY
+    from counterflow.pipelines.landing.reader import Limits
     from counterflow.pipelines.landing.rollups import refresh
     from counterflow.pipelines.landing.writer import Writer
     from counterflow.schemas.definition import published
