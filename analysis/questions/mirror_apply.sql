@@ -3,9 +3,9 @@
 SELECT
   system,
   round(sum(cpu_ms) / 1000, 1) AS cpu_s,
-  round(sum(cpu_cores * interval_s) / nullIf(sum(interval_s), 0), 3) AS cores_when_present,
+  round(sum(cpu_cores * interval_s) / nullIf(sumIf(interval_s, cpu_cores IS NOT NULL), 0), 3) AS cores_when_present,
   sum(made) AS changes,
-  round(1000 * sumIf(cpu_ms, made IS NOT NULL) / nullIf(changes, 0), 1) AS cpu_us_per_change
+  round(1000 * sumIf(cpu_ms, made IS NOT NULL) / nullIf(sumIf(made, cpu_ms IS NOT NULL), 0), 1) AS cpu_us_per_change
 FROM (
   SELECT
     c.system AS system,

@@ -23,11 +23,13 @@ phases AS (
 samples AS (
   SELECT
     c.system AS system, c.ts AS ts,
-    anyIf(c.value, c.counter = 'PENDING_ENTRIES') AS pending, anyIf(c.value, c.counter = 'FAILED_ENTRIES') AS failed
+    anyIf(toNullable(c.value), c.counter = 'PENDING_ENTRIES') AS pending,
+    anyIf(toNullable(c.value), c.counter = 'FAILED_ENTRIES') AS failed
   FROM counterflow.counter AS c FINAL
   WHERE c.section = 'RESYNC_STATUS' AND c.ts <= {until:DateTime64(3)}
     AND (empty({systems:Array(String)}) OR has({systems:Array(String)}, c.system))
   GROUP BY system, ts
+  HAVING pending IS NOT NULL
 ),
 measured AS (
   SELECT

@@ -213,6 +213,9 @@ def test_the_progress_of_a_resynchronization_is_of_its_own_list(admin: ClickHous
     listed("10:05:00", 250, failed=2)
     # 750 of 1,000 in 300 s: 250 more take 100 s
     assert progress("10:05:00") == [250, 75, 2.5, "2026-06-01 10:06:40.000", None, ""]
+    failed = given(ts="2026-06-01T10:06:00Z", counter="FAILED_ENTRIES", value=2)
+    insert(admin, "counter", failed, section="RESYNC_STATUS", instance="", interval_s=None)
+    assert progress("10:06:00")[:2] == [250, 75], "a sample without the entries that are pending"
     state("10:07:00", "ACTIVE", "REPLICATING")
     listed("10:08:00", 0)
     assert progress("10:08:30")[-1] == "nothing is resynchronized"

@@ -110,6 +110,15 @@ def test_what_a_disk_moved_is_divided_by_the_time_of_which_it_is_known(client: C
     insert(client, "disk", given(**disk, read_kb=1000), given(**disk, ts=NEXT))
     [row] = client.rows(expand(charts()["unix_disk_worst"].query, SHOWN, {"system": ("ibmi",)}))
     assert (row["Read"], row["Transfers"]) == (10 * 1024, 0.09)
+    [row] = client.rows(expand(charts()["storage_table"].query, SHOWN, {"system": ("ibmi",)}))
+    assert (row["Read"], row["Busiest interval"], row["Burst"]) == (10 * 1024, None, None), "no writes are known"
+
+
+def test_busiest_disks_have_rates_of_the_time_in_which_transfers_are_known(client: ClickHouse) -> None:
+    disk = {"disk": "DD1", "device_type": "disk", "leaf": True, "read_kb": 2048}
+    insert(client, "disk", given(**disk, transfers=900, written_kb=1024), given(**disk, ts=NEXT))
+    [row] = answer(client, "busiest_disks")
+    assert (row["per_s"], row["read_mb"], row["rw_ratio"]) == (9, 4, 2)
 
 
 def test_waits_are_grouped_ranked_and_normalised(client: ClickHouse) -> None:
@@ -200,6 +209,20 @@ def test_what_mirroring_would_cost_is_ranked_by_milliseconds_a_day_and_unknown_w
     insert(client, "job", job(5, odd, 10, None, 0, 0, ts=NEXT))
     [unknown] = answer(client, "mirror_open_for_update")
     assert (unknown["unneeded_per_day"], unknown["reason"]) == (None, "the release does not count reads for update")
+    drawn = client.rows(expand(charts()["mirror_cost"].query, SHOWN, {"system": ("ibmi",)}))
+    assert {row["Job"] for row in drawn if row["Cost a day"] is None} == {odd}
+
+
+def test_time_in_sql_is_not_taken_for_other_time_where_it_is_not_counted(client: ClickHouse) -> None:
+    job = {"grouping": "job", "name": "PAY", "cpu_ms": 50_000}
+    insert(client, "job_cpu", given(**job, sql_cpu_ms=20_000), given(**job, ts=NEXT))
+    recorded = {"grouping": "partition", "name": "*", "cpu_ms": 0}
+    insert(client, "job_cpu", given(**recorded), given(**recorded, ts=NEXT))
+    shown = {"system": ("ibmi",), "grouping": ("job",), "name": ("PAY",)}
+    rows = client.rows(expand(charts()["job_cpu"].query, SHOWN, shown))
+    found = {name for row in rows for name, value in row.items() if value and name != "time"}
+    assert [row["Other CPU"] for row in rows if row["In SQL"]] == [pytest.approx(0.3)]
+    assert found == {"In SQL", "Other CPU", "CPU, SQL not counted"}
 
 
 def test_changes_between_commits_are_not_known_where_rollbacks_are_not_reported(client: ClickHouse) -> None:
@@ -236,6 +259,10 @@ def test_shares_of_processors_and_the_cost_of_applying(client: ClickHouse) -> No
     assert shares == {"QDBMSRVR": (0.5, 25), "QDBMSR": (0.5, 25), "DEPT7": (0.2, 10)}
     [row] = answer(client, "mirror_apply")
     assert (row["changes"], row["cpu_us_per_change"]) == (100, 500_000)
+    insert(client, "job", given(job="1/QSYS/QDBMSRVR", job_name="QDBMSRVR", command="x", ts=NEXT))
+    insert(client, "io_mix", given(grouping="job", name="QDBMSRVR", split="four-way", ts=NEXT, **mix))
+    [row] = answer(client, "mirror_apply")
+    assert (row["changes"], row["cpu_us_per_change"], row["cores_when_present"]) == (200, 500_000, 0.5)
 
 
 def test_processors_are_busy_of_what_is_configured(client: ClickHouse) -> None:
@@ -246,6 +273,10 @@ def test_processors_are_busy_of_what_is_configured(client: ClickHouse) -> None:
     [row] = answer(client, "cpu")
     assert (row["cpu_pct_avg"], row["cpu_pct_max"], row["engine_type"]) == (120, 160, "core")
     assert (row["processors_avg"], row["processors_max"], row["entitled_pct_avg"]) == (3, 4, None)
+    threads = {"cpu_base": "logical", "logical_engines": 32, "user_pct": 50, "sys_pct": 0, "entitled_cores": 4}
+    insert(client, "system_cpu", given(engine_type="core", engine="all", system="linux", **threads))
+    [row] = run_stored(client, queries()["cpu"], ["linux"])
+    assert (row["processors_avg"], row["entitled_pct_avg"]) == (16, None), "threads are no share of cores"
 
 
 def test_cursors_that_are_counted_for_longer_than_an_interval_are_not_added_up(client: ClickHouse) -> None:
