@@ -235,6 +235,19 @@ def test_an_alert_judges_the_newest_interval_alone(client: ClickHouse, alert: st
     assert fired(client, alert) == {"over": pytest.approx(figure)}
 
 
+@pytest.mark.parametrize(
+    ("alert", "unknown"),
+    [("disk-response", {"transfers_per_s": 500}), ("replication-lag", {**QUEUE, "transactions": 1})],
+)
+def test_an_alert_does_not_end_with_an_interval_whose_figure_is_missing(
+    client: ClickHouse, alert: str, unknown: dict[str, Any]
+) -> None:
+    figure, dataset, over = JUDGED[alert][:3]
+    for ts, row in ((ago(40), over), (ago(5), unknown)):
+        insert(client, dataset, row, ts=ts, interval_s=300, system="A")
+    assert fired(client, alert) == {"A": pytest.approx(figure)}
+
+
 def test_results_whose_rows_are_under_way_are_not_incomplete_yet(client: ClickHouse) -> None:
     counts = {"system": "A", "interval_s": 60, "counted": "link", "row_count": 2}
     insert(client, "manifest", {"ts": ago(1), **counts})
