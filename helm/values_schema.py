@@ -80,7 +80,6 @@ STATED: dict[str, Json] = {
     "clickhouse.installation.keeper.replicas": {"enum": [1, 3, 5]},
     "agents": _map_by("^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$", _map(_POD | _AGENT, "kind", "sources")),
     "lander.replicas": {"minimum": 0},
-    "lander.mostRefusedPercent": {"type": "number", "minimum": 0, "maximum": 100},
     "flink.mode": {"enum": ["application", "session"]},
     "flink.session.heapMb": {"minimum": 500},
     "flink.storage": {"pattern": "^([a-z0-9]+:/.*)?$"},

@@ -35,10 +35,10 @@ def all_parts(settings: StackSettings) -> list[Part]:
 def lander(settings: StackSettings) -> Part:
     """Describe the lander; its fixed name in the group lets a restart take its partitions over at once."""
     port = settings.lander_metrics_port
-    options = ("--metrics-port", str(port), "--most-refused", str(settings.lander_most_refused))
+    options = ("--instance-id", "stack", "--metrics-port", str(port))
     return Part(
         name="lander",
-        command=(sys.executable, "-m", "counterflow", "dev", "land", "--instance-id", "stack", *options),
+        command=(sys.executable, "-m", "counterflow", "dev", "land", *options),
         ready=lambda _: _landing(port),
         problems=lambda: _problems(port),
         ports=(port,),

@@ -58,8 +58,6 @@ class StackSettings(BaseModel):
     """Flink's internal RPC."""
     flink_blob_port: Port = 16124
     """Flink's internal file server for jobs."""
-    lander_most_refused: Annotated[float, Field(ge=0, le=100)] = 50
-    """Landing of a topic is paused when more percent of its last 10,000 rows were rejected; 100: never."""
     lander_metrics_port: Port = 19095
     """`/metrics` of the lander."""
     verdicts_metrics_port: Port = 19096

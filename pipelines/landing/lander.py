@@ -27,7 +27,6 @@ from counterflow.pipelines.landing import metrics, progress
 from counterflow.pipelines.landing.broker import Broker
 from counterflow.pipelines.landing.progress import Stillness
 from counterflow.pipelines.landing.reader import Key, Limits, Reader
-from counterflow.pipelines.landing.refusals import WINDOW, Refusals
 from counterflow.pipelines.landing.rollups import keep_fresh
 from counterflow.pipelines.landing.writer import Abandoned, LandedBatch, Writer
 from counterflow.schemas.definition import datasets
@@ -75,7 +74,6 @@ class Lander:
     writer : inserts the batches.
     tables : table by topic.
     limits : of a batch.
-    most_refused : share of a topic's last rows, 0 to 1, above which no further batch of the topic is landed.
     refresh : computes again what sums over landed rows (`rollups.refresh`). The lander that has partition 0 of the
         manifests calls it.
     """
@@ -87,7 +85,6 @@ class Lander:
         writer: Writer,
         tables: Mapping[str, str],
         limits: Limits,
-        most_refused: float = 0.5,
         refresh: Callable[..., object] | None = None,
     ) -> None:
         """Connect without waiting for a broker."""
@@ -95,7 +92,6 @@ class Lander:
         self._tables = tables
         self._limits = limits
         self._refresh = refresh
-        self._refusals = Refusals(most_refused)
         self._broker = Broker(kafka, instance_id)
         self._admin = AdminClient(self._broker.client)
         self._reader = Reader(self._broker, tables)
@@ -110,8 +106,7 @@ class Lander:
         Raises
         ------
         CounterflowError : Kafka does not answer at the start, refuses, or fenced this process in favour of one with the
-            same id; messages wait and none lands, for no known cause; or, at the end, a topic was stopped for too many
-            rejects.
+            same id; or messages wait and none lands, for no known cause.
         """
         ends = self._ends_now() if until_caught_up else None
         self._reader.join()
@@ -129,21 +124,10 @@ class Lander:
                 self._reader.leave()
         if until_caught_up and self._refresh and mine:
             self._refresh()
-        if self._refusals.paused:
-            raise CounterflowError(
-                "landing stopped, too many messages were rejected: "
-                + "; ".join(f"{topic} ({what})" for topic, what in sorted(self._refusals.paused.items())),
-                hint="fix the cause (`counterflow dev migrate`, or the producer) and restart the lander: it resumes "
-                "behind the rejected messages, which `counterflow deadletter replay` publishes again",
-            )
 
     def problems(self) -> list[str]:
         """Return the reasons why messages do not land now; called from another thread than `run`."""
         found = [
-            f"landing of {topic} is paused, too many messages are rejected: {what}"
-            for topic, what in [*self._refusals.paused.items()]
-        ]
-        found += [
             f"{topic}: {failure.count} inserts in a row failed, the last with: {failure.problem}"
             for topic, failure in [*self._failures.items()]
         ]
@@ -212,14 +196,6 @@ class Lander:
         for reason, count in Counter(refusal.reason for refusal in landed.refused).items():
             metrics.DEADLETTERS.labels(dataset, reason).inc(count)
             log.warning("refused", topic=topic, reason=reason, messages=count)
-        if self._refusals.count(topic, landed):
-            self._reader.pause(topic)
-            metrics.STOPPED.labels(topic).set(1)
-            log.error(
-                f"over {self._refusals.most:.0%} of the last {WINDOW:,} rows rejected, landing of the topic is paused",
-                topic=topic,
-                refused=self._refusals.paused[topic],
-            )
 
     def _postpone(self, topic: str, error: Exception) -> None:
         """Pause a topic until its next try, and forget what was read of it: it is read again."""
@@ -240,7 +216,7 @@ class Lander:
 
     def _read_again(self) -> None:
         """Read on behind what landed, where an insert failed a while ago."""
-        for topic in self._reader.paused - self._refusals.paused.keys():
+        for topic in self._reader.paused.copy():
             failure = self._failures[topic]
             if failure.retry_at > time.monotonic():
                 continue
@@ -268,10 +244,8 @@ class Lander:
         lag = {key: self._ends[key] - offset for key, offset in self._reader.landed.items() if key in self._ends}
         for key, found in lag.items():
             metrics.LAG.labels(*key).set(max(0, found))
-        # of a failing or stopped topic, or while Kafka does not answer, it is known why nothing lands
-        unexplained = [
-            key for key in lag if self._broker.answers and key[0] not in self._failures.keys() | self._reader.paused
-        ]
+        # of a failing topic, or while Kafka does not answer, it is known why nothing lands
+        unexplained = [key for key in lag if self._broker.answers and key[0] not in self._failures]
         self._stillness.look({key: self._reader.landed[key] for key in unexplained if lag[key] > 0})
         if (still_s := self._stillness.longest_s) > progress.END_S:
             raise CounterflowError(
@@ -302,8 +276,8 @@ class Lander:
                 raise self._broker.failure(error.args[0]) from error
 
     def _caught_up(self, ends: Mapping[Key, int]) -> bool:
-        """Return whether the landers have committed everything up to these ends, but that of stopped topics."""
-        wanted = {key: end for key, end in ends.items() if end and key[0] not in self._refusals.paused}
+        """Return whether the landers have committed everything up to these ends."""
+        wanted = {key: end for key, end in ends.items() if end}
         if self._reader.ahead.messages or not wanted:
             return not wanted
         try:

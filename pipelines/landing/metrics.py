@@ -22,5 +22,4 @@ RETRIES = _counter("retries", "Batches to retry, by exception code, or `transpor
 DEADLETTERS = _counter("deadletters", "Messages rejected and kept in the table deadletter.", "dataset", "reason")
 EXPIRED = _counter("expired_offsets", "Offsets that Kafka deleted before they were landed.", "dataset")
 LAG = _gauge("lag", "Offsets between the landed one and the end of the partition.", "topic", "partition")
-STOPPED = _gauge("stopped", "1 for a topic whose landing is paused because too much was rejected.", "topic")
 LAST_SUCCESS = _gauge("last_success_timestamp_seconds", "When a batch was last committed.", "dataset")

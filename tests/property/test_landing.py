@@ -21,7 +21,6 @@ from counterflow.pipelines.landing import deadletter
 from counterflow.pipelines.landing import writer as landing_writer
 from counterflow.pipelines.landing.deadletter import Refusal
 from counterflow.pipelines.landing.reader import Collected, Limits, fill
-from counterflow.pipelines.landing.refusals import Outcome, newest, share
 from counterflow.pipelines.landing.writer import Abandoned, Writer, one_row, rows_of_frame, sift
 from counterflow.schemas import frame
 from counterflow.schemas.definition import datasets
@@ -308,28 +307,3 @@ def test_an_error_of_the_server_or_of_a_view_blames_no_row(code: int, text: str)
 
     with pytest.raises(ClickHouseError):
         Writer(Refusing(), {"t": "disk"}).land("t", [message(0, a_frame(0, [False]))])  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("newest_first", "expected"),
-    [
-        ([], 0.0),
-        ([Outcome(1, 1)], 0.0001),  # one bad record in a quiet topic is no reason to pause it
-        ([Outcome(1, 1)] * 5_000, 0.5),
-        ([Outcome(4_000, 4_000), Outcome(6_000, 1_000), Outcome(10_000, 10_000)], 0.5),
-        ([Outcome(9_999, 0), Outcome(1, 1), Outcome(10_000, 10_000)], 0.0001),  # older outcomes are forgotten
-        ([Outcome(100_000, 60_000)], 0.6),  # a batch larger than the window is judged whole
-    ],
-)
-def test_the_share_is_that_of_the_last_rows(newest_first: list[Outcome], expected: float) -> None:
-    assert share(newest(newest_first)) == expected
-
-
-@given(
-    st.lists(st.integers(1, 4_000).flatmap(lambda n: st.builds(Outcome, st.just(n), st.integers(0, n))), max_size=30)
-)
-def test_the_outcomes_kept_suffice_and_are_bounded(outcomes: list[Outcome]) -> None:
-    kept = newest(outcomes)
-    assert 0 <= share(kept) <= 1
-    assert sum(outcome.rows for outcome in kept) >= min(10_000, sum(outcome.rows for outcome in outcomes))
-    assert sum(outcome.rows for outcome in kept) < 14_000

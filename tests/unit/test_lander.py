@@ -58,7 +58,7 @@ def test_every_row_lands_or_is_a_dead_letter_through_failures_with_memory_full()
 
     counted = measured()
     with patch.object(landing, "_HELD", 2_000), patch.object(progress, "ends", ends_of_new_topics):
-        lander = Lander(Kafka(bootstrap=address), "one", Writer(server, tables), tables, Limits(7, pause_s=0.01), 1.0)  # type: ignore[arg-type]
+        lander = Lander(Kafka(bootstrap=address), "one", Writer(server, tables), tables, Limits(7, pause_s=0.01))  # type: ignore[arg-type]
         lander.run(threading.Event(), until_caught_up=True)
 
     good = {100 * number + place for number, bad in enumerate(poison) for place, is_bad in enumerate(bad) if not is_bad}

@@ -22,28 +22,19 @@ import click
     show_default=True,
     help="Maximum messages per insert: frames of counters, rows of results.",
 )
-@click.option(
-    "--most-refused",
-    metavar="PERCENT",
-    type=click.FloatRange(0, 100),
-    default=50,
-    show_default=True,
-    help="Pause landing of a topic when more of its last 10,000 rows were rejected; 100: never.",
-)
 @click.option("--until-caught-up", is_flag=True, help="Exit when all that the topics held at the start has landed.")
 def command(
     clickhouse_url: str | None,
     instance_id: str,
     metrics_port: int,
     batch_messages: int,
-    most_refused: float,
     until_caught_up: bool,
 ) -> None:
     """Land every dataset from Kafka in its ClickHouse table.
 
     On SIGTERM or SIGINT it finishes the inserts in flight and exits with status 0; killed at any moment, it resumes
     where it was, and what it inserts again replaces itself. Several landers share the work, each with its own
-    --instance-id. Landing of a topic with too many rejects is paused, the others continue; the exit status is then 1.
+    --instance-id.
     """
     import gc
     from functools import partial
@@ -73,7 +64,6 @@ def command(
             Writer(client, tables, stop),
             tables,
             Limits(batch_messages),
-            most_refused / 100,
             partial(refresh, client),
         )
         if metrics_port:
