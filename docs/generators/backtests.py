@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from counterflow.analysis.studies.backtest import predictions
 from counterflow.analysis.whatif.log_path_backtest import steps
 from docs.generators import table
+from tests.golden.mirror_backtest import predictions
 
 FIGURES = ("published", "predicted", "low", "high", "error %", "")
 

@@ -1,4 +1,4 @@
-"""`counterflow study`: compares labelled runs, recomputes published figures, and writes them as raw counters."""
+"""`counterflow study`: compares labelled runs, and writes published figures as raw counters."""
 
 from __future__ import annotations
 
@@ -9,4 +9,4 @@ from counterflow.cli._group import Folder
 
 @click.group(cls=Folder)
 def command() -> None:
-    """Compare labelled runs; recompute and simulate published ones."""
+    """Compare labelled runs; simulate published ones."""

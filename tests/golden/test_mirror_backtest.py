@@ -6,8 +6,15 @@ import math
 
 import pytest
 
-from counterflow.analysis.studies import backtest, fitted
+from counterflow.analysis.studies import fitted
 from counterflow.analysis.studies.sizing import UnmirroredNode, cores_to_hold, queueing, sized, spread
+from tests.golden import mirror_backtest as backtest
+
+
+def test_every_prediction_is_within_its_interval_or_known_to_lie_outside() -> None:
+    found = backtest.predictions()
+    assert [one.id for one in found if not one.ok] == []
+    assert (len(found), sum(one.inside for one in found)) == (92, 74)
 
 
 def test_target_processors_of_table_7_2_by_hand() -> None:

@@ -34,8 +34,8 @@ HALF_DIGIT = {
 
 @cache
 def outside() -> dict[str, str]:
-    """Return the figures that are known to lie outside their interval, each with the reason (`outside.yaml`)."""
-    known = load_yaml(Path(__file__).with_name("outside.yaml").read_text(encoding="utf-8"))
+    """Return the figures that are known to lie outside their interval, each with the reason (`mirror_outside.yaml`)."""
+    known = load_yaml(Path(__file__).with_name("mirror_outside.yaml").read_text(encoding="utf-8"))
     return {figure: one["reason"] for one in known for figure in one["figures"]}
 
 
@@ -156,8 +156,3 @@ def _compared(number: str, run: str, what: str, unit: str, printed: float, of: E
     error = change_pct(printed, of.value)
     known = (printed, of.value, of.low, high, error, inside, inside != bool(note), note)
     return Prediction(name, f"table {number}", what, unit, *known)
-
-
-def counted() -> dict[str, int]:
-    """Return the number of predicted figures, and the number of those within their interval."""
-    return {"predictions": len(predictions()), "within": sum(p.inside for p in predictions())}

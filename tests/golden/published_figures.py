@@ -1,13 +1,15 @@
-"""Recomputes published figures from the document's own numbers with the formulas of this product.
+"""Recomputes published figures from the document's own numbers with the formulas of the product.
 
-The facts are beside this module, one YAML file per document, and in the tables from which `simulate` makes counters. A
+The facts are in `published/`, one YAML file per document, and in the tables from which `simulate` makes counters. A
 check names a function and its arguments: a number, a cell, or another function. The computed side never uses the
-expected value.
+expected value. The functions are those of `counterflow.analysis.studies` and, of what documents alone compute, those at
+the end of this module.
 """
 
 from __future__ import annotations
 
 import inspect
+import math
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from decimal import ROUND_DOWN, Decimal, InvalidOperation
@@ -18,6 +20,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from pydantic import Field, StrictStr, model_validator
 
 from counterflow.analysis.studies import formulas, mirror
+from counterflow.analysis.studies.formulas import Number, change_pct, per, total
 from counterflow.base.strict import Strict
 from counterflow.schemas.definition import load_yaml
 from counterflow.simulate.published import Row, table
@@ -26,11 +29,8 @@ PUBLISHED = Path(__file__).parent / "published"
 
 Kind = Literal["reproduced", "cut", "source_error", "counter_check"]
 
-FORMULAS: dict[str, Callable[..., Any]] = {
-    **{name: formula for name, formula in vars(formulas).items() if inspect.isfunction(formula)},
-    "distance_us": mirror.distance_us,
-    "row_bytes_per_s": mirror.row_bytes_per_s,
-}
+CI_BYTES = 4096
+"""A control interval of Db2's active log."""
 
 # a number, a cell, or one formula with its arguments
 Expression = float | StrictStr | Annotated[dict[str, Any], Field(min_length=1, max_length=1)]
@@ -133,19 +133,6 @@ def outcomes(facts: Iterable[Document]) -> Iterator[Recomputed]:
                     yield _outcome(document.document, of_row, f"{check.id}/{name}", cells)
 
 
-def totals(found: Iterable[Recomputed]) -> dict[str, Any]:
-    """Return the count of each kind; an unexpected outcome counts only in `failed`."""
-    every = list(found)
-    kinds = [outcome.expect for outcome in every if outcome.ok]
-    return {
-        "checks": len(every),
-        "reproduced": kinds.count("reproduced") + kinds.count("cut"),
-        "source_errors": kinds.count("source_error"),
-        "counter_checks": kinds.count("counter_check"),
-        "failed": [outcome.id for outcome in every if not outcome.ok],
-    }
-
-
 def _outcome(document: str, check: PublishedFigure, name: str, cells: Cells) -> Recomputed:
     computed = evaluated(check.computed, cells)
     printed = check.published
@@ -180,13 +167,13 @@ def evaluated(expression: Expression, cells: Cells) -> float | None:
     if not isinstance(expression, dict):
         return float(expression)
     ((name, arguments),) = expression.items()
-    if name not in FORMULAS:
+    if name not in _formulas():
         raise LookupError(f"there is no formula `{name}`")
+    formula = _formulas()[name]
     if isinstance(arguments, dict):
-        named = {key: evaluated(value, cells) for key, value in arguments.items()}
-        result = FORMULAS[name](**named)
+        result = formula(**{key: evaluated(value, cells) for key, value in arguments.items()})
     else:
-        result = FORMULAS[name](*(evaluated(value, cells) for value in arguments))
+        result = formula(*(evaluated(value, cells) for value in arguments))
     return None if result is None else float(result)
 
 
@@ -238,3 +225,74 @@ def _row_name(row: Cells) -> str:
     if "run" in row:
         return "-".join(row[name] for name in ("run", "node") if name in row)
     return row.get("scenario") or f"{row['capacity_pct']}-{row['threads']}"
+
+
+@cache
+def _formulas() -> dict[str, Callable[..., Any]]:
+    own = (
+        *(reduction_pct, cores_of_work, mb_of_work, of_millions_per_hour, cores_needed, performance_per_price_gain_pct),
+        *(log_bytes_per_s, raid10_bytes, pcie_gb_per_s, bytes_of_gibits, bytes_per_message),
+        *(mirror.distance_us, mirror.row_bytes_per_s),
+        *filter(inspect.isfunction, vars(formulas).values()),
+    )
+    return {formula.__name__: formula for formula in own}
+
+
+def reduction_pct(before: Number, after: Number) -> Number:
+    """Return the fall in percent of `before`: the negative of change_pct."""
+    grown = change_pct(before, after)
+    return None if grown is None else -grown
+
+
+def cores_of_work(ms_a_unit: Number, units_per_s: Number) -> Number:
+    """Return the busy processors at this rate of work: the inverse of `ms_per_unit`."""
+    return None if ms_a_unit is None or units_per_s is None else ms_a_unit * units_per_s / 1000
+
+
+def mb_of_work(bytes_a_unit: Number, units_per_s: Number) -> Number:
+    """Return MB/s at this rate of work: the inverse of `bytes_per_unit`."""
+    return None if bytes_a_unit is None or units_per_s is None else bytes_a_unit * units_per_s / 1e6
+
+
+def of_millions_per_hour(millions: Number) -> Number:
+    """Return a rate of millions an hour as a rate a second."""
+    return None if millions is None else millions * 1e6 / 3600
+
+
+def cores_needed(cores: float, rate_now: float, rate_wanted: float) -> int:
+    """Return the whole processors for another rate, each with its current throughput."""
+    return math.ceil(cores * rate_wanted / rate_now)
+
+
+def performance_per_price_gain_pct(throughput_ratio: float, price_ratio: float) -> float:
+    """Return the gain in performance for the same money, %: the other usual definition; `price_ratio` is old / new.
+
+    It has no upper bound, while the saving ends at 100 %; the studies here do not print it.
+    """
+    return 100 * (throughput_ratio * price_ratio - 1)
+
+
+def log_bytes_per_s(cis_per_s: Number, copies: Number) -> Number:
+    """Return the bytes a second of one log copy from the CIs written to all copies (QJSTCIWR)."""
+    each = per(cis_per_s, copies)
+    return None if each is None else each * CI_BYTES
+
+
+def raid10_bytes(drives: int, drive_bytes: float) -> float:
+    """Return the capacity of mirrored pairs: half of that of the drives."""
+    return drives / 2 * drive_bytes
+
+
+def pcie_gb_per_s(gigatransfers_per_s: float, lanes: int) -> float:
+    """Return GB/s each way of a PCIe link of generation 3 or later: 128 bits in 130 carry data."""
+    return gigatransfers_per_s * lanes * 128 / 130 / 8
+
+
+def bytes_of_gibits(gibits: Number) -> Number:
+    """Return Gb of 2³⁰ bits, the unit of the Db2 Mirror document, as bytes."""
+    return None if gibits is None else gibits * 2**30 / 8
+
+
+def bytes_per_message(out_bytes: Number, in_bytes: Number, messages: Number) -> Number:
+    """Return the mean size of a message, of both directions together."""
+    return per(total(out_bytes, in_bytes), messages)
