@@ -1,4 +1,4 @@
-"""Checks values against the definition of their column, before Kafka, to the same rules as `json_schema`.
+"""Checks values against the definition of their column, before Kafka.
 
 It refuses what ClickHouse would accept silently: a missing or integer timestamp, text or NaN as a number, an integer
 overflow, an unknown column (ClickHouse documentation: JSONEachRow; each case was tried).

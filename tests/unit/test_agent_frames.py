@@ -16,8 +16,7 @@ from counterflow.collectors.agent.frames import Broken, Framed, Frames
 from counterflow.collectors.records import Reason, Record, Reject, Table
 from counterflow.schemas.definition import datasets
 from counterflow.schemas.frame import MOST_ROWS, Malformed, contract, piece, rows
-from counterflow.schemas.json_schema import message_schema
-from tests.support.json_schema import validator
+from tests.support.json_schema import message_schema, validator
 
 ORIGIN = Origin("/in/a.nmon", "nmon", None, "base")
 

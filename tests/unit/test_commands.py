@@ -88,7 +88,7 @@ WITHOUT_JSON = {
     "agent run": "runs until it is stopped; its log is JSON, its figures are metrics",
     "dev land": "runs until it is stopped; its log is JSON, its figures are metrics",
     "dev part": "is started by the supervisor, and runs until it is stopped",
-    "dev schemas show": "prints statements of SQL, or a JSON Schema",
+    "dev schemas show": "prints statements of SQL",
     "mcp": "speaks its protocol, which is JSON, until standard input ends",
     "dev verdicts": "runs until it is stopped; its figures are metrics",
 }

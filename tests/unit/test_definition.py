@@ -14,10 +14,9 @@ from counterflow.base.errors import CounterflowError
 from counterflow.pipelines import jobs
 from counterflow.pipelines.jobs import Job, all_jobs
 from counterflow.schemas.definition import Column, Dataset, datasets
-from counterflow.schemas.json_schema import json_schema
 from counterflow.schemas.mapping import counters_by_source, mappings
 from counterflow.schemas.values import columns, members, mistakes
-from tests.support.json_schema import validator
+from tests.support.json_schema import json_schema, validator
 
 TAPE: dict[str, Any] = {
     "dataset": "tape",
