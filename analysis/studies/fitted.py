@@ -6,7 +6,7 @@ import math
 from functools import cache
 from typing import NamedTuple
 
-from counterflow.analysis.studies.sizing import Estimate, UnmirroredNode, added_response_s, spread
+from counterflow.analysis.studies.sizing import Estimate, UnmirroredNode, spread
 from counterflow.simulate.published import Row, table
 
 USERS, SQL = "users", "sql"
@@ -57,38 +57,10 @@ class MirroredRun(NamedTuple):
         """Processors per unit at the target, relative to the baseline of the source."""
         return self.target_busy / self.rate / (self.before.busy / self.before.rate)
 
-    @property
-    def added_s(self) -> float | None:
-        """Wait of a unit that the queue for processors does not explain, s."""
-        return added_response_s(self.before, self.response_s, self.source_busy, self.source_cores)
-
-
-class Constants(NamedTuple):
-    """What mirroring adds to a unit: processors of both nodes relative to the baseline's, and time, s."""
-
-    growth: Estimate
-    target: Estimate
-    added_s: Estimate
-
 
 @cache
 def mirrored_runs() -> tuple[MirroredRun, ...]:
     return (*_users(), *_sets("7-2", table("table_7_2")), *_sets("7-3", [_alike(row) for row in table("table_7_3")]))
-
-
-def constants(of: MirroredRun) -> Constants:
-    """Return the constants for a run, fitted to the other active-passive runs of its pool.
-
-    The wait of an active-active run is fitted to all others: both nodes' memory counts there (7.3.6).
-    """
-    others = [run for run in mirrored_runs() if run.pool == of.pool and run != of]
-    passive = [run for run in others if not run.active_active]
-    added = [run.added_s for run in (others if of.active_active else passive) if run.added_s is not None]
-    return Constants(
-        spread([run.growth for run in passive]),
-        spread([run.target for run in passive]),
-        spread(added),
-    )
 
 
 @cache

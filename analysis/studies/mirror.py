@@ -423,11 +423,6 @@ def distance_us(km: float, round_trips: float) -> float:
     return US_PER_KM_ROUND_TRIP * km * round_trips
 
 
-def row_bytes_per_s(rows_per_s: float, row_bytes: float = MEASURED_ROW_BYTES) -> float:
-    """Return the bytes of changed rows a second; the rows of table 7-4 are a byte longer than 7.5.1 states."""
-    return rows_per_s * row_bytes
-
-
 def _line(peak: float | None, plan: Plan) -> dict[str, MirrorFigure]:
     # Bytes on the line for each changed row: measured for rows of 1,301 bytes, the overhead taken as equal for others.
     sizes = {run: measured - MEASURED_ROW_BYTES + plan.row_bytes for run, measured in fitted.row_bytes().items()}

@@ -97,12 +97,6 @@ def queueing(busy: float, cores: float) -> float:
     return math.inf if share >= 1 else 1 / (1 - share**cores)
 
 
-def added_response_s(before: UnmirroredNode, response_s: float, busy: float, cores: float) -> float | None:
-    """Return the wait of a mirrored run beyond the queue for processors, s; None where all were busy."""
-    grown = queueing(busy, cores) / queueing(before.busy, before.cores)
-    return None if math.isinf(grown) else max(0.0, response_s - before.response_s * grown)
-
-
 def think_s(work: UnmirroredNode, jobs: float) -> float:
     """Return the time between two units of a job, s: jobs / rate - response; negative where jobs hold several units."""
     return jobs / work.rate - work.response_s
@@ -153,11 +147,6 @@ def corners(of: Callable[..., Sequence[float]], *inputs: Estimate) -> list[Estim
     value = of(*(i.value for i in inputs))
     limits = [value, *at]
     return [Estimate(value[k], min(r[k] for r in limits), max(r[k] for r in limits)) for k in range(len(value))]
-
-
-def capped_rows_per_s(capacity_pct: float, enforcement: float, line_bits: float, bytes_a_row: float) -> float:
-    """Return the row changes a second that a capped port carries; `enforcement` is the part of its capacity it gets."""
-    return capacity_pct / 100 * enforcement * line_bits / 8 / bytes_a_row
 
 
 def jobs_to_hold(

@@ -65,8 +65,38 @@ def predictions() -> tuple[Prediction, ...]:
     return (*(p for run in fitted.mirrored_runs() for p in _of_run(run)), *_of_port())
 
 
+class Constants(NamedTuple):
+    """What mirroring adds to a unit: processors of both nodes relative to the baseline's, and time, s."""
+
+    growth: Estimate
+    target: Estimate
+    added_s: Estimate
+
+
+def constants(of: MirroredRun) -> Constants:
+    """Return the constants for a run, fitted to the other active-passive runs of its pool.
+
+    The wait of an active-active run is fitted to all others: both nodes' memory counts there (7.3.6).
+    """
+    others = [run for run in fitted.mirrored_runs() if run.pool == of.pool and run != of]
+    passive = [run for run in others if not run.active_active]
+    waits = map(_added_s, others if of.active_active else passive)
+    return Constants(
+        spread([run.growth for run in passive]),
+        spread([run.target for run in passive]),
+        spread([wait for wait in waits if wait is not None]),
+    )
+
+
+def _added_s(run: MirroredRun) -> float | None:
+    """Return the wait of a unit that the queue for processors does not explain, s; None where all were busy."""
+    before = run.before
+    grown = sizing.queueing(run.source_busy, run.source_cores) / sizing.queueing(before.busy, before.cores)
+    return None if math.isinf(grown) else max(0.0, run.response_s - before.response_s * grown)
+
+
 def _of_run(run: MirroredRun) -> Iterator[Prediction]:
-    of = fitted.constants(run)
+    of = constants(run)
     nodes = 2 if run.active_active else 1
     think = _think(run)
 
@@ -90,7 +120,7 @@ def _of_run(run: MirroredRun) -> Iterator[Prediction]:
 
 def _to_hold(run: MirroredRun, think: Estimate) -> Iterator[Prediction]:
     """Predict the job sets that do the printed rate."""
-    of = fitted.constants(run)
+    of = constants(run)
     nodes = 2 if run.active_active else 1
 
     def sets(growth: float, target: float, added_s: float, think: float) -> tuple[float]:
@@ -134,7 +164,7 @@ def _of_port() -> Iterator[Prediction]:
 
 
 def _held(capacity_pct: float, enforcement: float, size: float) -> tuple[float]:
-    return (sizing.capped_rows_per_s(capacity_pct, enforcement, LINE_BITS, size),)
+    return (capacity_pct / 100 * enforcement * LINE_BITS / 8 / size,)
 
 
 def _gbits(rows: float, size: float) -> tuple[float]:

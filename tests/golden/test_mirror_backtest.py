@@ -43,10 +43,10 @@ def test_a_held_port_by_hand() -> None:
 def test_no_run_is_fitted_to_itself(run: fitted.MirroredRun, monkeypatch: pytest.MonkeyPatch) -> None:
     """Constants of a run do not move when its own figures do."""
     other = run._replace(rate=run.rate * 0.5, response_s=run.response_s * 3, source_busy=0.1, target_busy=0.1)
-    before = fitted.constants(run)
+    before = backtest.constants(run)
     every = tuple(other if r == run else r for r in fitted.mirrored_runs())
     monkeypatch.setattr(fitted, "mirrored_runs", lambda: every)
-    assert fitted.constants(other) == before
+    assert backtest.constants(other) == before
 
 
 def test_rate_response_and_processors_agree() -> None:
@@ -93,7 +93,7 @@ def test_jobs_that_hold_the_throughput_of_tables_7_2_and_7_3() -> None:
 def test_processors_of_table_7_3_by_hand() -> None:
     """32 cores became 38 and 6 to 8 active-passive, and 21 or 22 on each active node, at the same utilisation."""
     [run] = [run for run in fitted.mirrored_runs() if (run.table, run.name) == ("7-3", "active-active 5")]
-    of = fitted.constants(run)
+    of = backtest.constants(run)
     source, target, each = cores_to_hold(32, of.growth, of.target)
     base, base2 = 0.789 * 32 / 44_500, 0.744 * 22 / 29_900  # processor seconds of a transaction
     used3 = [(38 * 0.785 / 44_600, 8 * 0.5632 / 44_600), (38 * 0.7938 / 44_700, 6 * 0.7874 / 44_700)]
