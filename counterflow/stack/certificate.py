@@ -26,20 +26,18 @@ from counterflow.stack.install import exclusive
 from counterflow.stack.secret import private, secret
 from counterflow.stack.settings import HOST, StackSettings
 
-VALID = timedelta(days=3650)
-LEFT = timedelta(days=365)
-"""A certificate with less time left is renewed when a part starts: the part may run this long."""
+NEVER = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
+"""The end of a certificate that does not expire (RFC 5280, 4.1.2.5)."""
 _NAME, _PASSWORD = "counterflow-flink", "flink-store"
 
 
-def renew(settings: StackSettings) -> None:
-    """Make key and certificate if missing or expiring within `LEFT`."""
-    now = datetime.now(UTC)
+def make(settings: StackSettings) -> None:
+    """Make key and certificate, unless they are there."""
+    made = (settings.flink_certificate, store(settings), store(settings).parent / _PASSWORD)
     with exclusive(settings.flink_home / "certificate.lock"):  # parts in separate containers start at once
-        there = store(settings).exists() and (store(settings).parent / _PASSWORD).exists()
-        if there and (end := expires(settings)) and end - now > LEFT:
+        if all(file.exists() for file in made):
             return
-        pem, bundle = issue(now, password(settings).encode())
+        pem, bundle = issue(password(settings).encode())
         private(settings.flink_certificate, pem)
         private(store(settings), bundle)
 
@@ -54,16 +52,8 @@ def password(settings: StackSettings) -> str:
     return secret(store(settings).parent, _PASSWORD).read_text()
 
 
-def expires(settings: StackSettings) -> datetime | None:
-    """Return when the certificate expires; None where there is none."""
-    try:
-        return x509.load_pem_x509_certificate(settings.flink_certificate.read_bytes()).not_valid_after_utc
-    except (OSError, ValueError):
-        return None
-
-
-def issue(begin: datetime, password: bytes) -> tuple[bytes, bytes]:
-    """Return a new key and its certificate, valid from `begin` for `VALID`, as PEM and as a PKCS12 store."""
+def issue(password: bytes) -> tuple[bytes, bytes]:
+    """Return a new key and its certificate, which does not expire, as PEM and as a PKCS12 store."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, _NAME)])
     public = key.public_key()
@@ -77,9 +67,8 @@ def issue(begin: datetime, password: bytes) -> tuple[bytes, bytes]:
     )
     for extension, critical in extensions:
         builder = builder.add_extension(extension, critical=critical)
-    signed = (
-        builder.not_valid_before(begin - timedelta(minutes=5)).not_valid_after(begin + VALID).sign(key, hashes.SHA256())
-    )
+    begin = datetime.now(UTC) - timedelta(minutes=5)
+    signed = builder.not_valid_before(begin).not_valid_after(NEVER).sign(key, hashes.SHA256())
     plain = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     pem = plain + signed.public_bytes(Encoding.PEM)
     return pem, pkcs12.serialize_key_and_certificates(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
 
 import httpx
 from confluent_kafka import KafkaException
@@ -18,14 +17,11 @@ from counterflow.pipelines.submission.cluster import states
 from counterflow.schemas import topics
 from counterflow.schemas.migrations import recorded, schema
 from counterflow.stack import lifecycle
-from counterflow.stack.certificate import expires
 from counterflow.stack.jobs import cluster
 from counterflow.stack.settings import StackSettings
 
 SKEW_S = 60
 """Seconds by which an agent's clock may be ahead of the server's."""
-EXPIRES = timedelta(days=30)
-"""Remaining validity that a certificate ought to have."""
 LEAST_FREE = 0.05
 """Share of a disk that ought to be free."""
 
@@ -47,8 +43,6 @@ def parts(settings: StackSettings) -> Iterator[Answer]:
         yield from _kafka(settings)
     if "clickhouse" not in named:
         yield from _clickhouse(settings)
-    if (end := expires(settings)) and end - datetime.now(UTC) < EXPIRES:
-        yield _broken("flink", f"its certificate expires on {end:%F}", "counterflow down, then counterflow up")
     if "jobmanager" not in named:
         yield from _jobs(settings)
 

@@ -107,7 +107,7 @@ def _prepare(settings: StackSettings) -> None:
     home = settings.flink_home
     for folder in ("conf", "checkpoints", "savepoints"):
         (home / folder).mkdir(parents=True, exist_ok=True)
-    certificate.renew(settings)
+    certificate.make(settings)
     private(home / "conf/config.yaml", yaml.safe_dump(_config(settings), sort_keys=False, width=10_000))
     private(home / "conf/log4j-console.properties", LOG4J)
 

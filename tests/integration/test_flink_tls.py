@@ -5,12 +5,12 @@ from __future__ import annotations
 import socket
 import ssl
 from contextlib import ExitStack
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import httpx
 import psutil
 import pytest
+from cryptography import x509
 
 from counterflow.pipelines import submission
 from counterflow.pipelines.submission import rest
@@ -53,7 +53,7 @@ def response(port: int, context: ssl.SSLContext | None) -> bytes | None:
 @pytest.fixture
 def another(tmp_path: Path) -> Path:
     """A certificate like the stack's, of another home."""
-    pem, _ = certificate.issue(datetime.now(UTC), b"x")
+    pem, _ = certificate.issue(b"x")
     path = tmp_path / "another.pem"
     path.write_bytes(pem)
     return path
@@ -82,17 +82,16 @@ def test_the_stack_is_served_and_trusts_no_other_server(flink: StackSettings, an
         deceived.get("/jobs/overview")
 
 
-def test_a_certificate_is_kept_and_one_that_expires_is_renewed(tmp_path: Path) -> None:
-    """As each part does when it starts."""
+def test_a_certificate_is_made_once_and_does_not_expire(tmp_path: Path) -> None:
+    """As each part does when it starts; RFC 5280, 4.1.2.5, has the end of one that does not expire."""
     settings = StackSettings(home=tmp_path)
-    certificate.renew(settings)
+    certificate.make(settings)
     before = settings.flink_certificate.read_bytes()
-    certificate.renew(settings)
+    certificate.make(settings)
     assert settings.flink_certificate.read_bytes() == before
-    long_ago = datetime.now(UTC) - certificate.VALID - timedelta(days=1)
-    pem, store = certificate.issue(long_ago, certificate.password(settings).encode())
-    settings.flink_certificate.write_bytes(pem)
-    certificate.store(settings).write_bytes(store)
-    certificate.renew(settings)
-    assert (certificate.expires(settings) or long_ago) > datetime.now(UTC) + certificate.LEFT
+    end = x509.load_pem_x509_certificate(before).not_valid_after_utc
+    assert f"{end:%Y%m%d%H%M%S}Z" == "99991231235959Z"
     assert {path.stat().st_mode & 0o777 for path in settings.flink_certificate.parent.iterdir()} == {0o600}
+    settings.flink_certificate.unlink()
+    certificate.make(settings)
+    assert settings.flink_certificate.read_bytes() != before

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import httpx
@@ -21,7 +20,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from prometheus_client.parser import text_string_to_metric_families
 
 from counterflow.pipelines.jobs import all_jobs
-from counterflow.stack import certificate, lifecycle, supervision
+from counterflow.stack import lifecycle, supervision
 from counterflow.stack.settings import StackSettings
 from tests.support.agents import AgentProcess
 from tests.support.command_line import run_apart
@@ -169,24 +168,6 @@ def test_jobs_are_listed_cancelled_and_submitted_again(stack: StackSettings) -> 
 
     until(is_back)
     assert counterflow(stack, "jobs", "submit", "io_mix").stdout == "io_mix running\n"
-
-
-def test_the_doctor_finds_a_certificate_that_expires(stack: StackSettings) -> None:
-    until(lambda: "All parts work." in counterflow(stack, "doctor").stdout)
-    kept = stack.flink_certificate.read_bytes()
-    end = datetime.now(UTC) + timedelta(days=9)
-    pem, _ = certificate.issue(end - certificate.VALID, b"password")
-    stack.flink_certificate.write_bytes(pem)
-    try:
-        done = counterflow(stack, "doctor")
-    finally:
-        stack.flink_certificate.write_bytes(kept)
-    assert done.returncode == 2
-    what, remedy = (
-        f"fail     flink: its certificate expires on {end:%F}",
-        "to do: counterflow down, then counterflow up",
-    )
-    assert f"{what}\n         {remedy}\n" in done.stdout
 
 
 def assert_nothing_runs(settings: StackSettings) -> None:
