@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import logging
 import secrets
-import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -83,22 +81,18 @@ def _send_stories(ctx: click.Context, keep: bool, running: bool, start: datetime
     recordings = sorted(SAMPLES.glob("*.gz"))
     if not recordings:
         raise CounterflowError(f"no recordings in {SAMPLES}", hint="run the demo from a checkout")
-    seconds: dict[str, float] = {}
     settings = StackSettings.running() if running else StackSettings.load()
     found = running or bool(lifecycle.status(settings))
-    with _phase("up", seconds), out.status("starting the stack (the first start downloads it)"):
-        started = {} if running else lifecycle.up(settings, report=out.print)
-        seconds |= {f"up_{name}": s for name, s in started.items()}
+    if not running:
+        with out.status("starting the stack (the first start downloads it)"):
+            lifecycle.up(settings, report=out.print)
     try:
-        complete, outcome = _run(settings, recordings, start, out, seconds)
+        complete, outcome = _run(settings, recordings, start, out)
     finally:
         if not keep and not found:
-            with _phase("down", seconds):
-                lifecycle.down(settings)
+            lifecycle.down(settings)
     again = "" if keep or found else "; `make up` starts the stack again"
     out.print(f"Next: `counterflow sql` lists questions, `counterflow sql cpu` answers one{again}", soft_wrap=True)
-    outcome["seconds"] = {name: round(s, 2) for name, s in seconds.items()}
-    out.print("seconds: " + ", ".join(f"{name} {s:.1f}" for name, s in seconds.items()), soft_wrap=True)
     out.print(f"The stories as a report: {Path(outcome['report']).as_uri()}", markup=False, soft_wrap=True)
     for one in outcome["stories"]:
         when = f"{one['begin']:%F %H:%M} to {one['end']:%H:%M} UTC"
@@ -108,9 +102,7 @@ def _send_stories(ctx: click.Context, keep: bool, running: bool, start: datetime
     ctx.exit(0 if complete and not outcome["lost"] else 1)
 
 
-def _run(
-    settings: Any, recordings: list[Path], start: datetime | None, out: Console, seconds: dict[str, float]
-) -> tuple[bool, dict[str, Any]]:
+def _run(settings: Any, recordings: list[Path], start: datetime | None, out: Console) -> tuple[bool, dict[str, Any]]:
     from counterflow.analysis.queries import queries, run_stored
     from counterflow.collectors.agent.publish import publish_files
     from counterflow.connection.report import written
@@ -119,7 +111,7 @@ def _run(
 
     agent_id = f"demo-{secrets.token_hex(4)}"
     published, rejects = 0, Counter[str]()
-    with TemporaryDirectory(prefix="counterflow-") as folder, _phase("publish", seconds):
+    with TemporaryDirectory(prefix="counterflow-") as folder:
         # Some recordings are of the same machine and time: the recording's name distinguishes them.
         inputs: list[Input] = [([path], _name(path)) for path in recordings]
         stories = simulate_stories(Path(folder), start)
@@ -130,21 +122,18 @@ def _run(
             rejects.update(sent.rejects)
     systems = [system for _, system in inputs if system]
     with settings.clickhouse("reader") as client:
-        with _phase("land", seconds), out.status("landing"):
+        with out.status("landing"):
             landed = wait_landed(client, agent_id, published)
-        with _phase("compute", seconds), out.status("computing"):
+        with out.status("computing"):
             pending = wait_computed(client, agent_id) + wait_judged(client, agent_id)
         results = {name: _count(client, name, systems) for name, of in datasets().items() if of.role == "result"}
-        with _phase("query", seconds):
-            recorded = [_name(path) for path in recordings]
-            questions = {"busiest_disks": recorded, "cpu_by_command": recorded}
-            questions |= {story.question: [story.system] for story in STORIES if story.question}
-            answers = [
-                (queries()[name], run_stored(client, queries()[name], whose)) for name, whose in questions.items()
-            ]
-        with _phase("scrape", seconds), out.status("scraping node_exporter"):
+        recorded = [_name(path) for path in recordings]
+        questions = {"busiest_disks": recorded, "cpu_by_command": recorded}
+        questions |= {story.question: [story.system] for story in STORIES if story.question}
+        answers = [(queries()[name], run_stored(client, queries()[name], whose)) for name, whose in questions.items()]
+        with out.status("scraping node_exporter"):
             scraped = scrape(settings, client, f"{agent_id}-scrape")
-        with _phase("report", seconds), out.status("writing the report"):
+        with out.status("writing the report"):
             page = written(client, report(client, stories), (), settings.home / "demo").page
     out.print()
     for path in recordings:
@@ -211,12 +200,3 @@ def _count(client: ClickHouse, dataset: str, systems: list[str]) -> int:
 
 def _reasons(rejects: Mapping[str, int]) -> str:
     return "(" + ", ".join(f"{reason} {n}" for reason, n in sorted(rejects.items())) + ")" if rejects else ""
-
-
-@contextmanager
-def _phase(name: str, seconds: dict[str, float]) -> Iterator[None]:
-    begin = time.monotonic()
-    try:
-        yield
-    finally:
-        seconds[name] = seconds.get(name, 0.0) + time.monotonic() - begin

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,11 +48,11 @@ class PartStatus:
     detail: str = ""
 
 
-def up(settings: StackSettings, report: Report = lambda _: None) -> dict[str, float]:
-    """Start every part that is not running; returns the seconds of each phase.
+def up(settings: StackSettings, report: Report = lambda _: None) -> None:
+    """Start every part that is not running.
 
     Raises `CounterflowError` if settings point to servers elsewhere, with all that this machine lacks, if the home
-    belongs to a version whose data this one would lose, or when a phase fails; a stack that was not running before is
+    belongs to a version whose data this one would lose, or when a step fails; a stack that was not running before is
     then stopped again.
     """
     if elsewhere := [f"COUNTERFLOW_{name.upper()}" for name in settings.elsewhere]:
@@ -61,19 +61,6 @@ def up(settings: StackSettings, report: Report = lambda _: None) -> dict[str, fl
             hint=f"unset {' '.join(elsewhere)}",
             exit_code=2,
         )
-    steps: list[tuple[str, Callable[[], object]]] = [
-        ("install", lambda: install(settings, report)),
-        ("start", lambda: start(settings, "kafka", "clickhouse", "jobmanager", "taskmanager", report=report)),
-        ("topics", lambda: create_topics(settings, topics())),
-        ("submit", lambda: begin(settings, "jobs")),  # takes longest, and needs no tables
-        ("migrate", lambda: _migrate(settings)),
-        ("land", lambda: start(settings, "lander", "exporter", report=report)),
-        ("jobs", lambda: start(settings, "jobs", report=report)),
-        ("grafana", lambda: show(settings, report) if settings.grafana else grafana.provision(settings)),
-        ("health", lambda: start(settings, "health", report=report)),  # last: it reports which parts do not answer
-        ("agent", lambda: agent_config.write(settings)),
-    ]
-    seconds = {}
     if any(preflight.unwritable(settings)):
         preflight.require_none([*preflight.machine(settings), *preflight.ports(settings)])
     database, logs = settings.clickhouse_home / "data", settings.kafka_home / "data"
@@ -84,15 +71,23 @@ def up(settings: StackSettings, report: Report = lambda _: None) -> dict[str, fl
             _clear(settings, preflight.machine(settings))
         vintage.claim(settings.home, database=database, topics=logs, hint=_OTHER)
         try:
-            for phase, step in steps:
-                began = time.monotonic()
-                step()
-                seconds[phase] = round(time.monotonic() - began, 2)
+            install(settings, report)
+            start(settings, "kafka", "clickhouse", "jobmanager", "taskmanager", report=report)
+            create_topics(settings, topics())
+            begin(settings, "jobs")  # takes longest, and needs no tables
+            _migrate(settings)
+            start(settings, "lander", "exporter", report=report)
+            start(settings, "jobs", report=report)
+            if settings.grafana:
+                show(settings, report)
+            else:
+                grafana.provision(settings)
+            start(settings, "health", report=report)  # last: it reports which parts do not answer
+            agent_config.write(settings)
         except BaseException:
             if fresh:
                 _down(settings)
             raise
-    return seconds
 
 
 def start(settings: StackSettings, *names: str, report: Report = lambda _: None) -> None:
