@@ -6,7 +6,7 @@ SELECT
   argMax(ts, processors) AS at,
   round(max(hardware_cpw)) AS iscsi_hardware_target_cpw,
   round(max(software_cpw)) AS iscsi_software_target_cpw,
-  max(unknown) AS disks_beyond_the_table
+  max(unknown) AS disks_without_figure
 FROM (
   SELECT
     v.system AS system,

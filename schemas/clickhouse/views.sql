@@ -127,7 +127,7 @@ CREATE VIEW IF NOT EXISTS counterflow.virtual_io {on_cluster} AS
 WITH
   [4., 8, 16, 32, 64, 128, 256] AS sizes,
   [[16., 22, 34, 57, 92, 163, 314], [21., 26, 36, 54, 82, 148, 282]] AS read_and_write_us,
-  arrayMap(kb -> if(kb > 256, NULL, greatest(kb, 4.)), [kb_per_read, kb_per_write]) AS in_table,
+  arrayMap(kb -> if(kb <= 256, greatest(kb, 4.), NULL), [kb_per_read, kb_per_write]) AS in_table, -- greatest() leaves a null out
   arrayMap(kb -> greatest(arrayFirstIndex(size -> size >= kb, sizes), 2), in_table) AS above,
   arrayMap(
     (kb, i, us) -> us[i - 1] + (us[i] - us[i - 1]) * (kb - sizes[i - 1]) / (sizes[i] - sizes[i - 1]),
@@ -221,7 +221,7 @@ SELECT
     process_pct IS NOT NULL, size_mb * (100 - process_pct - system_pct) / 100,
     free_mb + cached_mb + coalesce(buffers_mb, 0)
   ) AS available_mb,
-  greatest(size_mb - available_mb, 0) AS used_mb,
+  if(available_mb > size_mb, 0, size_mb - available_mb) AS used_mb,
   100 * available_mb / nullIf(size_mb, 0) AS available_pct
 FROM counterflow.pool FINAL
 WHERE pool = 'memory'

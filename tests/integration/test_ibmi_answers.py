@@ -21,6 +21,7 @@ from tests.support.tables import given
 
 TS = "2026-05-04T09:15:00Z"
 NEXT = "2026-05-04T09:30:00Z"
+LAST = "2026-05-04T09:45:00Z"
 SHOWN = Range(datetime(2026, 5, 4, 9, tzinfo=UTC), datetime(2026, 5, 4, 10, tzinfo=UTC))
 
 
@@ -81,6 +82,7 @@ def test_virtual_io_costs_what_the_capabilities_reference_says(client: ClickHous
         disk("between", 1_000_000, 24, 1_000_000, 96),  # half way from 34 to 57, and from 82 to 148
         disk("small", 1_000_000, 2),  # as 4 KB
         disk("large", 1_000_000, 257),
+        given(interval_s=100, disk="of unknown size", device_type="disk", leaf=True, reads=1000, writes=0),
         disk("iscsi", 800, 16),  # 17.6: 275 x 800 / 1000 = 220 CPW
     )
     rows = {row["disk"]: row for row in client.rows("SELECT * FROM counterflow.virtual_io")}
@@ -89,12 +91,13 @@ def test_virtual_io_costs_what_the_capabilities_reference_says(client: ClickHous
         "between": pytest.approx(45.5 + 115),
         "small": pytest.approx(16),
         "large": None,
+        "of unknown size": None,
         "iscsi": pytest.approx(0.0272),
     }
     assert rows["iscsi"]["iscsi_software_target_cpw"] == pytest.approx(220)
     assert rows["iscsi"]["iscsi_hardware_target_cpw"] == pytest.approx(184)
     [row] = answer(client, "virtual_io")
-    assert (row["virtual_scsi_processors"], row["disks_beyond_the_table"]) == (176.87, 1)
+    assert (row["virtual_scsi_processors"], row["disks_without_figure"]) == (176.87, 2)
     [inputs] = measured(client, restricted(["ibmi"], BEGINNING, END)).values()
     assert inputs["system", ""]["virtual_scsi_processors"] is None, "sizes beyond the table are not guessed"
 
@@ -114,11 +117,43 @@ def test_what_a_disk_moved_is_divided_by_the_time_of_which_it_is_known(client: C
     assert (row["Read"], row["Busiest interval"], row["Burst"]) == (10 * 1024, None, None), "no writes are known"
 
 
-def test_busiest_disks_have_rates_of_the_time_in_which_transfers_are_known(client: ClickHouse) -> None:
-    disk = {"disk": "DD1", "device_type": "disk", "leaf": True, "read_kb": 2048}
-    insert(client, "disk", given(**disk, transfers=900, written_kb=1024), given(**disk, ts=NEXT))
+def test_memory_is_not_used_where_a_part_of_it_is_unknown(client: ClickHouse) -> None:
+    memory = {"pool": "memory", "size_mb": 100, "cached_mb": 20}
+    insert(client, "pool", given(**memory), given(**memory, free_mb=50, ts=NEXT), given(**memory, free_mb=90, ts=LAST))
+    rows = client.rows("SELECT available_mb, used_mb FROM counterflow.memory_use ORDER BY ts")
+    assert [list(row.values()) for row in rows] == [[None, None], [70, 30], [110, 0]]
+    counted = {"section": "HUGEPAGES", "instance": ""}
+    parts = {"HugeSizeMB": 2, "HugeTotal": 10}
+    insert(client, "counter", *(given(**counted, counter=name, value=value) for name, value in parts.items()))
+    assert client.rows(expand(charts()["unix_huge_pages"].query, SHOWN, {"system": ("ibmi",)})) == []
+
+
+def test_shares_of_several_systems_are_of_all_they_have(client: ClickHouse) -> None:
+    used = (("a", 9, 10), ("b", 1, 2), ("c", 5, None))
+    cpu = {"engine_type": "core", "engine": "all"}
+    rows = (given(**cpu, system=name, physical_consumed_cores=of, entitled_cores=all_of) for name, of, all_of in used)
+    insert(client, "system_cpu", *rows)
+    [row] = client.rows(expand(charts()["aix_entitlement"].query, SHOWN, {"system": ("a", "b", "c")}))
+    assert row["Of entitlement"] == pytest.approx(100 * 10 / 12)
+
+
+def test_waiting_threads_are_set_against_the_active_ones_of_the_same_time(client: ClickHouse) -> None:
+    log = {"subsystem": "DBP1", "waiting_threads": 10}
+    insert(client, "log_load", given(**log, active_threads=100, interval_s=100), given(**log, ts=NEXT, interval_s=100))
+    shown = Range(*SHOWN[:2], 3600)
+    [row] = client.rows(expand(charts()["log_waiting"].query, shown, {"log": ("ibmi / DBP1",), "system": ("ibmi",)}))
+    assert row["Value"] == 10
+
+
+def test_figures_of_disks_are_of_the_intervals_in_which_their_parts_are_known(client: ClickHouse) -> None:
+    disk = {"disk": "DD1", "device_type": "disk", "leaf": True}
+    whole = given(**disk, transfers=900, read_kb=2048, written_kb=1024)
+    insert(client, "disk", whole, given(**disk, read_kb=2048, ts=NEXT), given(**disk, transfers=900, ts=LAST))
     [row] = answer(client, "busiest_disks")
     assert (row["per_s"], row["read_mb"], row["rw_ratio"]) == (9, 4, 2)
+    for chart, size in ("unix_disk_worst", "Size"), ("storage_table", "Size of a transfer"):
+        [row] = client.rows(expand(charts()[chart].query, SHOWN, {"system": ("ibmi",)}))
+        assert row[size] == pytest.approx(3072 * 1024 / 900)
 
 
 def test_waits_are_grouped_ranked_and_normalised(client: ClickHouse) -> None:

@@ -1,5 +1,5 @@
 -- disk_response_ms: Mean response of a disk operation, service and wait, ms; `disk_load.transfer_ms` / `disk_load.timed_transfers`.
--- virtual_scsi_processors: Processors of 2.2 GHz POWER5 that the disk operations take as virtual ones, in the interval of most operations; `virtual_io.virtual_scsi_processors`; not known where operations of a disk are larger than 256 KB on average.
+-- virtual_scsi_processors: Processors of 2.2 GHz POWER5 that the disk operations take as virtual ones, in the interval of most operations; `virtual_io.virtual_scsi_processors`; not known where operations of a disk are larger than 256 KB on average, or of unknown size.
 SELECT
   system,
   sum(waited_ms) / nullIf(sum(timed), 0) AS disk_response_ms,
