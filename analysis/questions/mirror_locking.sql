@@ -7,7 +7,7 @@ SELECT
   round(record_locks_max) AS record_locks_held_max,
   round(commits_a_day) AS commits_per_day,
   round(rollbacks_a_day) AS rollbacks_per_day,
-  if(commits_counted_in, NULL, round(changes_a_day / nullIf(commits_a_day, 0), 1)) AS changes_a_commit,
+  round(changes_per_commit, 1) AS changes_a_commit,
   round(1000 * lock_wait_s_a_day) AS lock_wait_ms_per_day,
   line_km,
   round(reads_for_update_a_day * lock_ms, 1) AS locks_ms_per_day,

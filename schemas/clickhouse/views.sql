@@ -556,7 +556,7 @@ SELECT
   a.busiest_per_s AS serial_busiest_per_s,
   j.commits / d.days AS commits_a_day,
   j.rollbacks / d.days AS rollbacks_a_day,
-  j.commits_counted_in AS commits_counted_in,
+  if(j.commits_counted_in, NULL, (j.inserts + j.updates) / nullIf(j.commits, 0)) AS changes_per_commit,
   coalesce(l.record_locks, j.record_locks) AS record_locks_max,
   w.waited_s / d.days AS lock_wait_s_a_day,
   j.is_batch AS is_batch,
@@ -615,7 +615,7 @@ LEFT JOIN
   FROM counterflow.wait_within(grouping = 'job', since = {since:DateTime64(3)}, until = {until:DateTime64(3)}, bucket_s = 3600)
   GROUP BY system, job
 ) AS w ON w.system = j.system AND w.job = j.job
-COMMENT 'What mirroring would cost the jobs of IBM i of one name a day, mirror_cost(since = ..., until = ...): operations a day of what was recorded (less than a day counts as one), and the milliseconds that the line adds to a lock (one round trip, at least) and to a row change (two). updates include force end of data and releases, and commits where commits_counted_in, so unneeded (reads for update that no update or delete follows) is a lower bound. serial are changes in intervals in which one task alone of its generic name (first six characters) changed rows; serial_busiest_per_s is the highest rate of these. Logical I/O counts blocks under sequential-only.';
+COMMENT 'What mirroring would cost the jobs of IBM i of one name a day, mirror_cost(since = ..., until = ...): operations a day of what was recorded (less than a day counts as one), and the milliseconds that the line adds to a lock (one round trip, at least) and to a row change (two). updates include force end of data and releases, and commits where changes_per_commit is null, so unneeded (reads for update that no update or delete follows) is a lower bound. serial are changes in intervals in which one task alone of its generic name (first six characters) changed rows; serial_busiest_per_s is the highest rate of these. Logical I/O counts blocks under sequential-only.';
 
 -- Figures of two measurement runs, each over its whole length, and how they differ.
 CREATE OR REPLACE VIEW counterflow.run_figure {on_cluster} AS
