@@ -88,6 +88,15 @@ def test_repaired_text_has_the_time_of_the_recording_and_counts_once_however_oft
     assert not json.loads((tmp_path / "kept/files.json").read_bytes())["files"]
 
 
+def test_a_copy_of_a_file_adds_no_refused_data(tmp_path: Path) -> None:
+    """Its records count once, too. A second row of memory in T0001 is refused in each of the two files."""
+    row = next(line for line in LINUX.splitlines(keepends=True) if line.startswith(b"MEM,T0001,"))
+    for name in ("a.nmon", "b.nmon"):
+        (tmp_path / name).write_bytes(LINUX.replace(row, row * 2))
+    [found] = of_data("a.nmon", "b.nmon", folder=tmp_path)
+    assert found["finding"].startswith("data: duplicate row 1 time, first in a.nmon:")
+
+
 def test_what_an_agent_refused_without_a_time_has_none(tmp_path: Path) -> None:
     """Such a row has the time at which it was read."""
     at = "'2026-03-02 08:00:00'"
