@@ -93,6 +93,22 @@ def test_gpus_and_nfs_are_reported_where_they_were_recorded(tmp_path: Path) -> N
     ]
 
 
+def test_the_work_of_a_run_is_stated_and_is_to_watch_where_some_of_it_failed(tmp_path: Path) -> None:
+    """308.0 operations a second in 20 s; 1,269 + 10 failed as READ, 76 as UPDATE. The second run has no summary."""
+    for case in ("operations_failed", "label"):
+        (tmp_path / case).mkdir()
+        golden(f"ycsb/{case}").written(tmp_path / case)
+    found = [one for one in findings(tmp_path, "--system", "LNX1") if one["name"] == "work"]
+    assert [(one["severity"], one["finding"]) for one in found] == [
+        (
+            "watch",
+            "work of workloada: 6160 operations in 20 s, 308/s, 1355 failed; "
+            "READ 0.238 ms on average; UPDATE 1.276 ms on average",
+        ),
+        ("note", "work of nvme: 100 operations in 10 s, 10/s; READ 0.005 ms on average"),
+    ]
+
+
 def test_a_full_file_system_of_njmon_is_a_limit_and_an_image_is_none(tmp_path: Path) -> None:
     """Space 99.5 % used; 900 of 1,000 inodes; an image of a snap has neither space nor inodes left, and never will."""
     text = (RECORDINGS / "njmon_v25_linux.json").read_text(encoding="utf-8")
