@@ -160,6 +160,11 @@ TEXTS = (
         "a histogram of latencies, as YCSB and others log them",
         "give what YCSB itself prints with -s",
     ),
+    _text(
+        r'^[A-Za-z_:][\w:]*\{\w+="[^\n]*\} +(?:[-+\d.eE]+|NaN|[+-]Inf)(?: \d+)?$',
+        "samples of Prometheus without their `# TYPE` lines",
+        "keep all that the endpoint answers, comments too",
+    ),
     # HMC
     _text(
         r"\A(?:[^\n]*\bls(?:hwres|syscfg|lparutil)\b[^\n]*\n)?\s*No results were found\.?\s*\Z",
