@@ -84,7 +84,12 @@ class Exporter(Strict):
     def counted(self) -> frozenset[str]:
         """The running counts that fill columns: those kept from one scrape to the next."""
         grown = {filled.metric for rows in self.rows.values() for filled in rows.columns.values() if filled.grew}
-        return frozenset(grown | {rows.shares.metric for rows in self.rows.values() if rows.shares})
+        return self.divided | grown
+
+    @property
+    def divided(self) -> frozenset[str]:
+        """The running counts whose growth is divided into shares: times of processors, in seconds."""
+        return frozenset(rows.shares.metric for rows in self.rows.values() if rows.shares)
 
 
 @cache
