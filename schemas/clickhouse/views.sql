@@ -234,7 +234,8 @@ ALTER TABLE counterflow.memory_use {on_cluster}
   COMMENT COLUMN `used_mb` 'What programs and the kernel hold: the memory that is not available. [MB of 1,048,576 bytes; gauge; null: size_mb or available_mb is null]',
   COMMENT COLUMN `available_pct` 'available_mb as a share of size_mb. [%; percent; null: one of them is null]';
 
--- nmon states how much is used of both; njmon and nimon count the inodes, and those that are free.
+-- nmon states how much is used of both; njmon and nimon count the inodes, and those that are free. Images of snaps and of
+-- CDs are always full; what else is an image, the output of mount states, which nmon notes.
 CREATE OR REPLACE VIEW counterflow.file_system_use {on_cluster} AS
 SELECT
   ts, max(interval_s) AS interval_s, system, instance AS file_system,
@@ -247,7 +248,14 @@ FROM counterflow.counter FINAL
 WHERE section IN ('JFSFILE', 'JFSINODE')
   OR section = 'filesystems' AND counter IN ('fs_full_percent', 'fs_files', 'fs_files_free')
 GROUP BY ts, system, file_system
-COMMENT 'How full each file system of Linux or AIX is at the end of an interval, by space and by inodes.';
+HAVING NOT (ifNull(used_pct, 0) = 100 AND match(file_system, '^(/snap/|/var/lib/snapd/|/dev/loop)'))
+  AND (system, file_system) NOT IN
+  (
+    SELECT system, extract(value, ' on (\\S+) type (?:iso9660|squashfs|udf) ')
+    FROM counterflow.config
+    WHERE section = 'BBBP' AND name = '/bin/mount'
+  )
+COMMENT 'How full each file system of Linux or AIX is at the end of an interval, by space and by inodes; images are left out.';
 
 ALTER TABLE counterflow.file_system_use {on_cluster}
   {envelope},

@@ -124,6 +124,16 @@ def test_a_full_file_system_of_njmon_is_a_limit_and_an_image_is_none(tmp_path: P
     ]
 
 
+def test_a_cd_that_nmon_notes_as_mounted_is_no_full_file_system(tmp_path: Path) -> None:
+    header, *rows = re.findall(r"(?m)^JFSFILE,.*$", text := LINUX.read_text(encoding="utf-8"))
+    for row in rows:
+        text = text.replace(row, f"{row},100.0,100.0")
+    text = text.replace(header, f'{header},/mnt/cd,/data\nBBBP,999,/bin/mount,"dcd.iso on /mnt/cd type iso9660 (ro)"')
+    (tmp_path / "in.nmon").write_text(text, encoding="utf-8")
+    found = [one["finding"] for one in findings(tmp_path / "in.nmon") if one["name"] == "file_systems"]
+    assert found == ["file system /data 100 % full"]
+
+
 def test_two_recordings_of_a_system_at_one_time_are_named(tmp_path: Path) -> None:
     """One of 62 intervals of a second, and the same as a recorder that started a second earlier would write it."""
     rows = (LINUX.parent / "linux_16n_full.nmon").read_text(encoding="utf-8")
