@@ -14,6 +14,7 @@ NAMED = f"export with column names: {NAMES}"
 _RECORD = "record with `nmon -f -t -s 15 -c 5760`"
 _SADF = f"give `{WRITTEN_BY}` (before sysstat 12.4 with -p)"
 _SADF_OR_NMON = f"{_SADF}, or {_RECORD}"
+_PCP = f"scrape pmproxy, http://HOST:44322/metrics, or {_RECORD}"
 _PICTURE = "a picture holds no counters: get the file it was drawn from"
 _UNPACK = "unpack it, and give the files in it"
 _MONITOR_TABLES = "export IBMQREP_APPLYMON, IBMQREP_CAPMON and IBMQREP_CAPQMON with column names"
@@ -53,6 +54,8 @@ BINARIES = (
     Binary(b"7z\xbc\xaf\x27\x1c", "a 7z archive", _UNPACK),
     Binary(b"Rar!\x1a\x07", "a RAR archive", _UNPACK),
     Binary(b"\x1f\x9d", "a file of compress", "unpack it: uncompress"),
+    Binary(b"\x00\x00\x00\x84\x50\x05\x26", "an archive of Performance Co-Pilot", _PCP),
+    Binary(b"\x00\x00\x03\x28\x50\x05\x26", "an archive of Performance Co-Pilot", _PCP),
     Binary(b"\x96\xd5", "a data file of sar", _SADF),
     Binary(
         b"\xd5\x96",
