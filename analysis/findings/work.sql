@@ -1,5 +1,5 @@
 -- How much work was done, how fast, and did any of it fail?
--- rule: to watch where work failed, else stated; of each system the three runs with most work
+-- rule: to watch where work failed, else stated; of each system three runs: those that failed, then those with most work
 SELECT
   system,
   if(max(failed) > 0, 'watch', 'note') AS severity,
@@ -39,5 +39,5 @@ FROM
 )
 GROUP BY system, workload, run_id
 HAVING sumIf(seconds, operation = '') > 0
-ORDER BY sumIf(done, operation = '') DESC, at
+ORDER BY ifNull(max(failed), 0) > 0 DESC, sumIf(done, operation = '') DESC, at
 LIMIT 3 BY system

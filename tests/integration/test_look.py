@@ -94,10 +94,16 @@ def test_gpus_and_nfs_are_reported_where_they_were_recorded(tmp_path: Path) -> N
 
 
 def test_the_work_of_a_run_is_stated_and_is_to_watch_where_some_of_it_failed(tmp_path: Path) -> None:
-    """308.0 operations a second in 20 s; 1,269 + 10 failed as READ, 76 as UPDATE. The second run has no summary."""
-    for case in ("operations_failed", "label"):
-        (tmp_path / case).mkdir()
-        golden(f"ycsb/{case}").written(tmp_path / case)
+    """308.0 operations a second in 20 s; 1,269 + 10 failed as READ, 76 as UPDATE. The other runs have no summary."""
+    runs = [
+        f"""Command line: -s -l run{number}
+run{number}2025-11-21 20:0{number}:00:000 0 sec: 0 operations;
+run{number}2025-11-21 20:0{number}:10:000 10 sec: {number}0000 operations; [READ: Count={number}0000, Avg=500]
+"""
+        for number in (1, 2, 3)
+    ]
+    (tmp_path / "runs.txt").write_text("".join(runs), encoding="utf-8")
+    golden("ycsb/operations_failed").written(tmp_path)
     found = [one for one in findings(tmp_path, "--system", "LNX1") if one["name"] == "work"]
     assert [(one["severity"], one["finding"]) for one in found] == [
         (
@@ -105,7 +111,8 @@ def test_the_work_of_a_run_is_stated_and_is_to_watch_where_some_of_it_failed(tmp
             "work of workloada: 6160 operations in 20 s, 308/s, 1355 failed; "
             "READ 0.238 ms on average; UPDATE 1.276 ms on average",
         ),
-        ("note", "work of nvme: 100 operations in 10 s, 10/s; READ 0.005 ms on average"),
+        ("note", "work of run2: 20000 operations in 10 s, 2000/s; READ 0.5 ms on average"),
+        ("note", "work of run3: 30000 operations in 10 s, 3000/s; READ 0.5 ms on average"),
     ]
 
 
