@@ -17,6 +17,7 @@ from tests.support.tables import given
 
 TS = "2026-05-04T09:01:00Z"
 NEXT = "2026-05-04T09:02:00Z"
+AFTER = "2026-05-04T09:03:00Z"
 
 
 insert = partial(tables.insert, ts=TS, interval_s=60, system="SYS1")
@@ -127,7 +128,7 @@ def test_components_cost_what_they_used_while_units_were_counted(client: ClickHo
         figures = {"cpu_ms": cpu_ms, "cpu_cores": cpu_ms / 60_000, "cpu_base": "physical", "memory_mb": memory_mb}
         return given(ts=ts, command=command, **figures)
 
-    insert(client, "manifest", *(given(counted="job", row_count=4, ts=ts) for ts in (TS, NEXT)))
+    insert(client, "manifest", *(given(counted="job", row_count=4, ts=ts) for ts in (TS, NEXT, AFTER)))
     insert(
         client,
         "footprint",
@@ -137,16 +138,18 @@ def test_components_cost_what_they_used_while_units_were_counted(client: ClickHo
         used(TS, "db2sysc", 60_000.0, 75.0),
         used(TS, "db2fmp64", 6_000.0, 160.0),
         used(TS, "java", 600.0, 1.0),
-        used("2026-05-04T09:05:00Z", "asnqcap", 1e9, 1e9),  # nothing was counted then
+        used(NEXT, "asnqcap", 1e9, 1e9),  # units are not known then
+        used(AFTER, "asnqcap", 15_120.0, 82.0),
     )
-    insert(client, "account_cpu", cost(TS, 35_940.0), cost(NEXT, None))  # 599 a second
+    insert(client, "account_cpu", cost(TS, 35_940.0), cost(NEXT, None), cost(AFTER, 35_940.0))  # 599 a second
+    insert(client, "account_cpu", cost("2026-05-04T09:04:00Z", 1e9))  # no processes were recorded then
     applied = {"component": "apply", "queue": "Q1", "transactions": 71_880.0}
     insert(client, "replication_lag", given(**applied))
     found = run_stored(client, queries()["component_cost"], ["SYS1"])
     costs = {(row["per"], row["component"]): row["cpu_ms_a_unit"] for row in found}
     assert costs["accounts of SETTLE", "Q Capture"] == 0.4207
     assert costs["transactions applied", "Q Capture"] == 0.2104
-    assert costs["accounts of SETTLE", "MQ"] == 0.1336
+    assert costs["accounts of SETTLE", "MQ"] == 0.0668  # none of it ran in the last minute
     assert {component for _, component in costs} == {"Q Capture", "MQ", "Db2", "Db2 fenced", "other"}
     [capture] = [row for row in found if row["per"][:1] == "a" and row["component"] == "Q Capture"]
     assert (capture["processors_avg"], capture["memory_mb_when_present"]) == (0.252, 82)
