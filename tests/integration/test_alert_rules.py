@@ -236,15 +236,21 @@ def test_an_alert_judges_the_newest_interval_alone(client: ClickHouse, alert: st
 
 
 @pytest.mark.parametrize(
-    ("alert", "unknown"),
-    [("disk-response", {"transfers_per_s": 500}), ("replication-lag", {**QUEUE, "transactions": 1})],
+    ("alert", "unknown", "is_beside"),
+    [
+        ("disk-response", {"transfers_per_s": 500}, True),
+        ("replication-lag", {**QUEUE, "transactions": 1}, True),
+        ("pool-faulting", {**IBMI, "pool": "2", "size_mb": 100}, True),
+        ("pool-faulting", {**IBMI, "pool": "2", "faults": 40}, False),
+    ],
 )
 def test_an_alert_does_not_end_with_an_interval_whose_figure_is_missing(
-    client: ClickHouse, alert: str, unknown: dict[str, Any]
+    client: ClickHouse, alert: str, unknown: dict[str, Any], is_beside: bool
 ) -> None:
-    figure, dataset, over = JUDGED[alert][:3]
-    for ts, row in ((ago(40), over), (ago(5), unknown)):
-        insert(client, dataset, row, ts=ts, interval_s=300, system="A")
+    figure, dataset, over, _, *beside = JUDGED[alert]
+    for ts, rows in ((ago(40), [(dataset, over), *beside]), (ago(5), [(dataset, unknown), *beside * is_beside])):
+        for table, row in rows:
+            insert(client, table, row, ts=ts, interval_s=300, system="A")
     assert fired(client, alert) == {"A": pytest.approx(figure)}
 
 

@@ -117,6 +117,21 @@ def test_what_a_disk_moved_is_divided_by_the_time_of_which_it_is_known(client: C
     assert (row["Read"], row["Busiest interval"], row["Burst"]) == (10 * 1024, None, None), "no writes are known"
 
 
+def test_whether_jobs_ran_in_a_pool_is_unknown_where_none_were_collected(client: ClickHouse) -> None:
+    def found() -> list[Any]:
+        [inputs] = measured(client, restricted(["ibmi"], BEGINNING, END)).values()
+        return [inputs["pool", "2"].get(name) for name in ("interactive", "batch", "batch_jobs", "batch_cpu_pct")]
+
+    insert(client, "pool", given(pool="2", faults=10))
+    assert found() == [None, None, None, None]
+    insert(client, "pool", given(pool="2", faults=10, ts=NEXT))
+    insert(client, "job", given(job="a", job_pool="3", job_type="B", cpu_ms=10, ts=NEXT))
+    assert found() == [False, False, 0, None]
+    insert(client, "pool", given(pool="2", faults=10, ts=LAST))
+    insert(client, "job", given(job="b", job_pool="2", job_type="B", cpu_ms=50_000, ts=LAST))
+    assert found() == [False, True, 0.5, 50]  # one job at a processor for half of one of two intervals
+
+
 def test_memory_is_not_used_where_a_part_of_it_is_unknown(client: ClickHouse) -> None:
     memory = {"pool": "memory", "size_mb": 100, "cached_mb": 20}
     insert(client, "pool", given(**memory), given(**memory, free_mb=50, ts=NEXT), given(**memory, free_mb=90, ts=LAST))

@@ -7,15 +7,21 @@
 SELECT
   system,
   pool AS subject,
-  CAST(ifNull(sum(p.transactions_per_s * p.interval_s), 0) > 0 AS Bool) AS interactive,
+  CAST(if(max(has_jobs), ifNull(sum(p.transactions_per_s * p.interval_s), 0) > 0, NULL) AS Nullable(Bool)) AS interactive,
   sum(p.transactions_per_s * p.interval_s) / nullIf(sum(p.interval_s), 0) AS transactions_per_s,
   sum(p.response_s * p.transactions_per_s * p.interval_s)
     / nullIf(sumIf(p.transactions_per_s * p.interval_s, p.response_s IS NOT NULL), 0) AS response_s,
-  CAST(ifNull(sum(p.batch_jobs), 0) > 0 AS Bool) AS batch,
-  ifNull(sum(p.batch_jobs), 0) / count() AS batch_jobs,
-  sum(p.batch_cpu_pct * p.batch_jobs * p.interval_s) / nullIf(sum(p.interval_s) * batch_jobs, 0) AS batch_cpu_pct
+  CAST(batch_jobs > 0 AS Nullable(Bool)) AS batch,
+  avgOrNullIf(ifNull(p.batch_jobs, 0), has_jobs) AS batch_jobs,
+  sum(p.batch_cpu_pct * p.batch_jobs * p.interval_s) / nullIf(sumIf(p.interval_s, has_jobs) * batch_jobs, 0) AS batch_cpu_pct
 FROM (
-  SELECT * FROM counterflow.pool_faulting
+  SELECT
+    *,
+    (system, ts) IN (
+      SELECT system, ts FROM counterflow.job
+      WHERE source = 'ibmi_tables' AND <chosen>
+    ) AS has_jobs
+  FROM counterflow.pool_faulting
   WHERE <chosen>
 ) AS p
 GROUP BY system, pool
