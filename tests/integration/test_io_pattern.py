@@ -29,9 +29,18 @@ def test_bursts_and_steady_io_are_told_apart_and_nothing_is_stated_in_between(cl
     insert(client, "disk", *rows, interval_s=60.0, disk="sda", device_type="disk", leaf=True)
     found = {one.system: one for one in findings(client) if one.name == "io_pattern"}
     assert {system: one.finding for system, one in found.items()} == {
-        "bursts": "disk I/O in bursts: the busiest tenth of 20 intervals has 52.6 % of the transfers; "
+        "bursts": "disk I/O in bursts: the busiest tenth of the time has 52.6 % of the transfers in 20 intervals; "
         "10/s at most, 1.9 on average",
-        "steady": "steady disk I/O: the busiest tenth of 20 intervals has 10 % of the transfers; "
+        "steady": "steady disk I/O: the busiest tenth of the time has 10 % of the transfers in 20 intervals; "
         "10/s at most, 10 on average",
     }
     assert found["bursts"].at == "2026-03-02 08:19:00.000"
+
+
+def test_io_is_weighted_by_the_time_it_took(client: ClickHouse) -> None:
+    """An hour of 1/s, then 19 minutes of 2/s: the busiest tenth, 7.9 minutes, has 948 of 5,880 transfers."""
+    rows = [{"ts": BEGIN, "interval_s": 3600.0, "transfers": 3600}]
+    rows += [{"ts": BEGIN + timedelta(minutes=n), "interval_s": 60.0, "transfers": 120} for n in range(1, 20)]
+    insert(client, "disk", *rows, system="A", disk="sda", device_type="disk", leaf=True)
+    [found] = [one.finding for one in findings(client) if one.name == "io_pattern"]
+    assert "has 16.1 % of the transfers in 20 intervals; 2/s at most, 1.2 on average" in found
