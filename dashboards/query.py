@@ -26,7 +26,7 @@ _VALUES: dict[str, Callable[[Any], str]] = {
     "mean": _mean,
     "rate": _rate,
     "counter": _counter,
-    "peak": lambda column: f"if(count() > 1, max({column}), NULL)",
+    "peak": lambda column: f"if(count({column}) > 1, max({column}), NULL)",
 }
 _IN_PLACE_OF_SQL = ("from", "where", "thing", "systems", "each", "over", "rows", "hidden", "of_interval", "with")
 _OF_INTERVAL = """\
@@ -46,8 +46,8 @@ def with_sql(chart: dict[str, Any]) -> dict[str, Any]:
         a column of amounts a second; `counter`, the mean of the first of its counters that was recorded; or `peak`, the
         highest where there are several, which their mean hides.
         With `systems`, each system has a value, and in it each thing that the columns of `each` name; this aggregate of
-        them is drawn, except the peak of a sum, which is not known. With `over`, the sum of systems is drawn, each
-        divided by the time of these rows: what was absent then is 0.
+        them is drawn, except the peak of a sum or a mean, which is not known. With `over`, the sum of systems is drawn,
+        each divided by the time of these rows: what was absent then is 0.
         Where rows of one table do not suffice, `rows` is the SQL from `FROM` on, with `time` of a chart over time; a
         ranking has `thing`, too, a table in `hidden` the SQL of columns that serve links alone. `with` are expressions
         before it; of those, `of_interval` has `after` and `until`: the interval that the variable `at` names, or the
@@ -108,7 +108,7 @@ def _by_bucket(chart: dict[str, Any]) -> str:
         return _aggregated(joined, by, {name: f'sum(one."{name}" / seconds)' for name in named})
     if "systems" in chart:
         drawn = {name: f'{chart["systems"]}(one."{name}")' for name in named}
-        if chart["systems"] == "sum":
+        if chart["systems"] != "max":
             drawn |= {name: f'if(count() = 1, any(one."{name}"), NULL)' for name, of in named.items() if "peak" in of}
         return _aggregated(f"(\n{sql}\n) AS one", [], drawn)
     return sql

@@ -92,15 +92,32 @@ def test_the_usual_interval_is_none_of_a_pause(intervals_s: list[int], usual_s: 
     assert found == usual_s
 
 
-@pytest.mark.parametrize(("systems", "is_known"), [((AIX,), True), ((AIX, LINUX), False)])
-def test_the_sum_of_the_peaks_of_systems_is_no_peak(
-    systems: tuple[str, ...], is_known: bool, admin: ClickHouse
+@pytest.mark.parametrize(
+    ("chart", "systems", "is_known"),
+    [
+        *(("unix_paging_space_io", systems, is_known) for systems, is_known in (((AIX,), True), ((AIX, LINUX), False))),
+        *(("unix_cpu", systems, is_known) for systems, is_known in (((LINUX,), True), ((LINUX, NJMON), False))),
+    ],
+)
+def test_the_sum_or_mean_of_the_peaks_of_systems_is_no_peak(
+    chart: str, systems: tuple[str, ...], is_known: bool, admin: ClickHouse
 ) -> None:
     """A bucket of a year holds both recordings."""
     year = Range(datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC), 365 * 86_400)
-    found = fetch(admin, expand(charts()["unix_paging_space_io"].sql, year, {"system": systems}))
-    [[_, pages_in, _, peak]] = found.rows
-    assert (pages_in is not None, peak is not None) == (True, is_known)
+    found = fetch(admin, expand(charts()[chart].sql, year, {"system": systems}))
+    [[_, first, *_, peak]] = found.rows
+    assert (first is not None, peak is not None) == (True, is_known)
+
+
+def test_faults_of_which_a_kind_is_unknown_are_not_drawn(admin: ClickHouse) -> None:
+    begin, system = datetime(2026, 6, 1, tzinfo=UTC), "faults"
+    every = {"ts": begin + timedelta(minutes=1), "interval_s": 60, "system": system, "source": "nmon"}
+    faults = {"known": {"minor_faults": 540, "major_faults": 60}, "unknown": {"minor_faults": 540}}
+    insert(admin, "job", *({"job": name, "command": name, **counts} for name, counts in faults.items()), **every)
+    insert(admin, "manifest", {"counted": "job", "row_count": 2}, **every)
+    shown = Range(begin, begin + timedelta(hours=1), 60)
+    found = fetch(admin, expand(charts()["linux_top_faults"].query, shown, {"system": (system,)}))
+    assert [row[1:] for row in found.rows if row[1] is not None] == [["known", 10]]
 
 
 def recorded(system: str, section: str) -> list[list[str]]:
