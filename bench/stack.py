@@ -20,7 +20,7 @@ from counterflow.schemas.migrations import migrate
 from counterflow.stack import lifecycle, supervision
 from counterflow.stack.kafka import create_topics
 from counterflow.stack.settings import StackSettings
-from tests.conftest import free_settings
+from tests.support.servers import free_settings
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import free_settings
+from tests.support.servers import free_settings
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DEBIAN = os.environ.get("BARE_IMAGE", "debian:bookworm-slim")

@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 import pytest
 import yaml
 
-from tests.conftest import free_settings
 from tests.support.recordings import RECORDINGS
+from tests.support.servers import free_settings
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 RECORDING = (RECORDINGS / "linux_16n_plain.nmon").read_text()

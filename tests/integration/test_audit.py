@@ -17,6 +17,7 @@ from typing import Any
 import orjson
 
 from counterflow.base.clickhouse import ClickHouse, Settings
+from counterflow.pipelines import jobs
 from counterflow.pipelines.audit.records import Account, accounts
 from counterflow.pipelines.audit.results import NOT_AUDITED, AuditOutcome, audited, compare
 from counterflow.pipelines.audit.sample import Sampled, frames
@@ -32,10 +33,10 @@ Input = list[tuple[str, Record]]
 
 
 def _cases() -> dict[str, ModuleType]:
-    """Return the tests of jobs, by name: those that make input, `everything`, and compute its results, `recompute`."""
-    texts = {path.stem: path.read_text(encoding="utf-8") for path in sorted(Path(__file__).parent.glob("test_*.py"))}
-    named = [name for name, text in texts.items() if all(f"\ndef {of}(" in text for of in ("everything", "recompute"))]
-    return {name.removeprefix("test_"): import_module(f"tests.integration.{name}") for name in named}
+    """Return the tests of jobs, by job: those that make input, `everything`, and compute its results, `recompute`."""
+    folders = sorted(path.parent.name for path in Path(jobs.__file__).parent.glob("*/test_*.py"))
+    modules = {job: import_module(f"counterflow.pipelines.jobs.{job}.test_{job}") for job in folders}
+    return {job: module for job, module in modules.items() if {"everything", "recompute"} <= vars(module).keys()}
 
 
 CASES = _cases()
@@ -59,8 +60,8 @@ def compared(client: ClickHouse, dataset: str, late: datetime | None = None) -> 
 
 
 def test_a_changed_a_missing_and_a_superfluous_result_are_found(client: ClickHouse) -> None:
-    counters = as_tables_keep_them(CASES["jobs"].everything())
-    rows = list(CASES["jobs"].recompute(counters)["io_mix"].values())
+    counters = as_tables_keep_them(CASES["io_mix"].everything())
+    rows = list(CASES["io_mix"].recompute(counters)["io_mix"].values())
     insert(client, "job", counters["job"] + counters["job"][:50])
     insert(client, "io_mix", rows)
     chosen = [row for row in rows if row["commits"] and row["system"] == "live"]

@@ -16,13 +16,13 @@ from counterflow.cli import cli
 from counterflow.pipelines import batch
 from counterflow.pipelines.audit.results import audited, compare
 from counterflow.pipelines.jobs import all_jobs, chosen
+from counterflow.pipelines.jobs.link_wire import test_link_wire
 from counterflow.schemas.definition import datasets
 from counterflow.stack.settings import StackSettings
-from tests.integration import test_link_load, test_link_wire, test_zos_jobs
 from tests.integration.test_audit import BEGIN, CASES, END, as_tables_keep_them, insert
 from tests.support.flink_line import Record, Results, agrees
 
-NOW = test_link_load.NOW
+NOW = CASES["link_load"].NOW
 LATER = datetime.now(UTC) + timedelta(hours=1)
 
 
@@ -107,9 +107,9 @@ def test_results_of_a_period_and_system_alone_are_computed_with_what_surrounds_t
 
 def test_rows_around_a_period_are_set_beside_its_intervals(client: ClickHouse, lander: ClickHouse) -> None:
     """Processors end after the interval that they meet; path and copies were reported before the period."""
-    expected = landed(client, "zos_jobs")
+    expected = {**landed(client, "log_load"), **landed(client, "account_cpu")}
     for minutes in ((10.5, 20), (39.5, 53)):
-        begin, end = (test_zos_jobs.NOW - timedelta(days=3) + timedelta(minutes=minute) for minute in minutes)
+        begin, end = (NOW - timedelta(days=3) + timedelta(minutes=minute) for minute in minutes)
         written = batch.run(lander, chosen(["account_cpu", "log_load"]), begin, end, "late")
         assert written["log_load"] > 0
         for dataset in ("account_cpu", "log_load"):
@@ -128,7 +128,7 @@ def at(key: tuple[str, ...]) -> datetime:
 def test_verdicts_of_a_period_have_the_state_that_the_intervals_before_left(
     client: ClickHouse, lander: ClickHouse
 ) -> None:
-    expected = landed(client, "zos_jobs")["verdict"]
+    expected = landed(client, "log_load")["verdict"]
     batch.run(lander, chosen(["log_load"]), BEGIN, END)
     begin = NOW + timedelta(minutes=3)
     batch.run(lander, chosen(["log_ceiling"]), begin, END)
@@ -140,7 +140,7 @@ def test_verdicts_of_a_period_have_the_state_that_the_intervals_before_left(
 
 
 def test_a_result_replaces_one_of_as_many_rows_and_none_of_more(client: ClickHouse, lander: ClickHouse) -> None:
-    expected = landed(client, "jobs")["io_mix"]
+    expected = landed(client, "io_mix")["io_mix"]
     rows = list(expected.values())[:2]
     wrong = [{**rows[0], "logical_io": 1.0}, {**rows[1], "logical_io": 1.0, "n": rows[1]["n"] + 1}]
     insert(client, "io_mix", wrong)
@@ -154,7 +154,7 @@ def test_a_result_replaces_one_of_as_many_rows_and_none_of_more(client: ClickHou
 def test_the_command_computes_as_the_user_that_inserts(
     client: ClickHouse, clickhouse: StackSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expected = landed(client, "jobs")["io_mix"]
+    expected = landed(client, "io_mix")["io_mix"]
     kept = clickhouse.stack_file.read_text() if clickhouse.stack_file.exists() else None
     clickhouse.stack_file.write_text(clickhouse.model_dump_json())
     monkeypatch.setenv("COUNTERFLOW_HOME", str(clickhouse.home))

@@ -13,8 +13,8 @@ import pytest
 from counterflow.cli._scraped import scrape
 from counterflow.stack import preflight
 from counterflow.stack.settings import StackSettings
-from tests.conftest import free_settings
 from tests.support.command_line import run
+from tests.support.servers import free_settings
 
 MUCH = 1 << 60
 

@@ -14,8 +14,8 @@ from counterflow.base import health
 from counterflow.base.errors import CounterflowError
 from counterflow.stack.parts import lander
 from counterflow.stack.settings import StackSettings
-from tests.conftest import free_settings
 from tests.support.ports import free_ports
+from tests.support.servers import free_settings
 
 
 def test_a_lander_that_answers_reports_why_nothing_lands(tmp_path: Path) -> None:

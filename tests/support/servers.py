@@ -18,7 +18,7 @@ from tests.support import left_over
 from tests.support.dds import Authority
 from tests.support.ports import free_ports
 
-REPOSITORY = Path(__file__).resolve().parents[1]
+REPOSITORY = Path(__file__).resolve().parents[2]
 
 _SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
 settings.register_profile("few", max_examples=20, deadline=None, suppress_health_check=_SLOW)
