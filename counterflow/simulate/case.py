@@ -13,7 +13,7 @@ from counterflow.simulate.spread import uneven
 
 
 @dataclass(frozen=True, kw_only=True)
-class Run:
+class SimulatedRun:
     """One measurement of a case.
 
     Parameters
@@ -37,7 +37,7 @@ class Run:
         return (self.system,)
 
 
-R = TypeVar("R", bound=Run, covariant=True)
+R = TypeVar("R", bound=SimulatedRun, covariant=True)
 
 
 class SimulatedInterval(NamedTuple):

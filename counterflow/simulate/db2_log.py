@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from random import Random
 
-from counterflow.simulate.case import Placed, Run
+from counterflow.simulate.case import Placed, SimulatedRun
 from counterflow.simulate.spread import apportion
 
 SUBSYSTEM = "DBP1"
@@ -44,7 +44,7 @@ COUNTERS = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogRun(Run):
+class LogRun(SimulatedRun):
     """One measurement of a batch that is bound by the log; rates are means of the run.
 
     Parameters

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from counterflow.simulate.case import Run
+from counterflow.simulate.case import SimulatedRun
 
 
 class OnDisk(NamedTuple):
@@ -126,7 +126,7 @@ class Partition:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MirrorRun(Run):
+class MirrorRun(SimulatedRun):
     """One measurement of all partitions."""
 
     partitions: tuple[Partition, ...]

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import NamedTuple
 
-from counterflow.simulate.case import Placed, Run
+from counterflow.simulate.case import Placed, SimulatedRun
 from counterflow.simulate.layout import timestamp
 from counterflow.simulate.published import Row
 from counterflow.simulate.spread import apportion, uneven
@@ -37,7 +37,7 @@ class Applied(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class QrepRun(Run):
+class QrepRun(SimulatedRun):
     """One run of the workload: the printed figures of each system, the first of which drives it.
 
     `applied` is the replication from the first system to the second.

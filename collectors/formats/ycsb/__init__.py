@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import BinaryIO
 
 from counterflow.collectors.formats.ycsb import lines
-from counterflow.collectors.formats.ycsb.run import Run, Summary, of_status, of_summary
+from counterflow.collectors.formats.ycsb.run import Summary, YcsbRun, of_status, of_summary
 from counterflow.collectors.records import Context, Item, Position, Reason, Reject, placed
 from counterflow.collectors.text.codepages import text
 from counterflow.collectors.text.lines import KEPT_BYTES, Line, placed_in, read_lines
@@ -57,7 +57,7 @@ class _Reading:
         self._stream = stream
         self._context = context
         self._begin = position
-        self._run = Run(**position.state)
+        self._run = YcsbRun(**position.state)
         self._block: _Block | None = None
 
     def items(self) -> Iterator[Item]:

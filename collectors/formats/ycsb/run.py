@@ -30,7 +30,7 @@ _RAW = {"Average": "Avg", "Min": "Min", "Max": "Max", "p50": "50", "p95": "95", 
 
 
 @dataclass
-class Run:
+class YcsbRun:
     """A run as far as it was read. JSON values.
 
     `name` is the time of its first status line, and `begin` when it began, by that line or by one of ours before it;
@@ -59,9 +59,9 @@ class Run:
         """Whether neither a status line nor its summary was read yet."""
         return self.ts is None and not self.ended
 
-    def following(self, settings: dict[str, str] | None = None) -> Run:
+    def following(self, settings: dict[str, str] | None = None) -> YcsbRun:
         begin = self.begin if self.fresh else None
-        return Run(begin=begin, times=self.times, settings=settings or {}, noted=self.noted, raw_data=self.raw_data)
+        return YcsbRun(begin=begin, times=self.times, settings=settings or {}, noted=self.noted, raw_data=self.raw_data)
 
     def common(self, context: Context) -> Fields:
         workload = self.label or self.settings.get("workload") or SOURCE
@@ -82,7 +82,7 @@ class Run:
         return status.label == self.label and (status.elapsed_s >= self.elapsed_s or went_back)
 
 
-def of_status(run: Run, status: Status, context: Context) -> Iterator[Record | Reject]:
+def of_status(run: YcsbRun, status: Status, context: Context) -> Iterator[Record | Reject]:
     if status.time is None:
         detail = "the status line has no time: versions of YCSB before 0.2.0 print none"
         yield Reject(Reason.STAMP_MISSING, detail, "none")
@@ -137,7 +137,7 @@ def of_status(run: Run, status: Status, context: Context) -> Iterator[Record | R
         yield Reject(Reason.NOT_A_NUMBER, f"{len(refused)} figures: {'; '.join(refused[:_SHOWN])}", "part")
 
 
-def _of_kind(of: Kind, one: Measured, run: Run, kinds: Fields) -> Iterator[Record]:
+def _of_kind(of: Kind, one: Measured, run: YcsbRun, kinds: Fields) -> Iterator[Record]:
     """Yield the figures of a status line under one name."""
     figures = dict(one.figures)
     count = figures.get("Count")
@@ -157,7 +157,7 @@ def _of_kind(of: Kind, one: Measured, run: Run, kinds: Fields) -> Iterator[Recor
     yield from _counters(one.name, figures, kinds)
 
 
-def of_summary(run: Run, summary: Summary, context: Context) -> Iterator[Record | Reject]:
+def of_summary(run: YcsbRun, summary: Summary, context: Context) -> Iterator[Record | Reject]:
     """Yield the records of the summary; the run has ended.
 
     The summary prints no time: it is dated at the begin plus the run's length, and after the last status line.
@@ -264,7 +264,7 @@ def _counters(name: str, figures: Mapping[str, float | None], base: Fields) -> I
             yield Record("counter", {**envelope, **named})
 
 
-def _settings(run: Run, context: Context) -> Iterator[Record]:
+def _settings(run: YcsbRun, context: Context) -> Iterator[Record]:
     common = {"ts": run.name, "system": context.system, "source": SOURCE, "section": "YCSB", "item": run.name}
     for name, value in run.settings.items():
         if value:

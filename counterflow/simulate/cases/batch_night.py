@@ -14,7 +14,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from counterflow.simulate import layout
-from counterflow.simulate.case import Case, File, Placed, Run, SimulatedInterval
+from counterflow.simulate.case import Case, File, Placed, SimulatedInterval, SimulatedRun
 from counterflow.simulate.layout import Row, interval_fields
 from counterflow.simulate.machine import BUCKETS
 from counterflow.simulate.night import DISPATCHED, FAULTS, READS, BatchMachine, SimulatedJob, Spell, Step, play
@@ -34,12 +34,12 @@ STARTED, ENDED = 1, 2
 """Values of JBSTSF, which are added where a job did both in an interval; 0 is a job that only ran."""
 
 
-class NightCase(Case[Run]):
+class NightCase(Case[SimulatedRun]):
     """The night."""
 
     document = "docs/studies/batch.md"
 
-    def files(self, placed: Sequence[Placed[Run]], seed: str) -> Iterator[File]:
+    def files(self, placed: Sequence[Placed[SimulatedRun]], seed: str) -> Iterator[File]:
         tables: dict[str, list[Row]] = defaultdict(list)
         for table, row in _rows(placed[0].intervals, play(STEPS, MACHINE, seed)):
             tables[table].append(row)
@@ -131,6 +131,6 @@ def _disk(spells: Sequence[Spell]) -> Row:
 CASE = NightCase(
     title="A night of batch jobs with a chain that decides its end (Appendix B; all figures assumed)",
     interval_s=300,
-    runs=(Run(name="night", intervals=30, system=SYSTEM),),
+    runs=(SimulatedRun(name="night", intervals=30, system=SYSTEM),),
     noise=0.0,
 )

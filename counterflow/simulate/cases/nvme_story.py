@@ -11,7 +11,7 @@ from datetime import timedelta
 from random import Random
 
 from counterflow.simulate import nmon_linux, site, ycsb
-from counterflow.simulate.case import Case, File, Placed, Run
+from counterflow.simulate.case import Case, File, Placed, SimulatedRun
 from counterflow.simulate.nmon import Disk, Host, Snapshot
 from counterflow.simulate.spread import uneven
 
@@ -37,7 +37,7 @@ BURST = 0.02
 
 
 @dataclass(frozen=True, kw_only=True)
-class LinuxRun(Run):
+class LinuxRun(SimulatedRun):
     """One run.
 
     Parameters
