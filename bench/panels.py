@@ -49,7 +49,7 @@ def main() -> None:
     panels = [seconds for seconds, query in month if query.panel]
     p95_ms = 1000 * statistics.quantiles(panels, n=100, method="inclusive")[PERCENTILE - 1]
     method = f"{len(panels)} queries, those of every panel as its board opens, of one system or all, {of}."
-    Figure("panels over 30 days, p95", round(p95_ms), "ms", "<= 500", method).emit()
+    Figure("panels over 30 days, p95", round(p95_ms), "ms", "<= 200", method).emit()
     seconds, slowest = month[0]
     method = (
         f"the slowest of {len(month)} queries ({slowest.name} of {slowest.board}), those of panels, variables and "
