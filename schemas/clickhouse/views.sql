@@ -234,8 +234,8 @@ ALTER TABLE counterflow.memory_use {on_cluster}
   COMMENT COLUMN `used_mb` 'What programs and the kernel hold: the memory that is not available. [MB of 1,048,576 bytes; gauge; null: size_mb or available_mb is null]',
   COMMENT COLUMN `available_pct` 'available_mb as a share of size_mb. [%; percent; null: one of them is null]';
 
--- nmon states how much is used of both; njmon and nimon count the inodes, and those that are free. Images of snaps and of
--- CDs are always full; what else is an image, the output of mount states, which nmon notes.
+-- nmon states how much is used of both; njmon and nimon count the inodes, and those that are free. Images are always
+-- full and are left out: their paths name those of snaps, and the output of mount in an nmon recording names all others.
 CREATE OR REPLACE VIEW counterflow.file_system_use {on_cluster} AS
 SELECT
   ts, max(interval_s) AS interval_s, system, instance AS file_system,
