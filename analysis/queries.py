@@ -21,7 +21,7 @@ FOLDER = Path(__file__).parent / "questions"
 _QUESTION, _SECTION = "-- ", "-- section: "
 
 
-class Query(NamedTuple):
+class StoredQuery(NamedTuple):
     """A stored question: its name, the question in words, its section of the cookbook, and the statement."""
 
     name: str
@@ -35,7 +35,7 @@ class Query(NamedTuple):
         return dict(re.findall(r"\{(\w+):([^}]+)\}", self.sql))
 
 
-def queries(folder: Path = FOLDER) -> dict[str, Query]:
+def queries(folder: Path = FOLDER) -> dict[str, StoredQuery]:
     """Return the stored queries by name.
 
     Raises
@@ -52,7 +52,7 @@ def queries(folder: Path = FOLDER) -> dict[str, Query]:
                 exit_code=2,
             )
         question, section = first.removeprefix(_QUESTION), second.removeprefix(_SECTION)
-        found[path.stem] = Query(path.stem, question, section, statement.strip())
+        found[path.stem] = StoredQuery(path.stem, question, section, statement.strip())
     return found
 
 
@@ -69,7 +69,7 @@ def read(path: Path) -> str:
     return re.sub(r"(?m)^( *)(.*)<chosen(?: (\w+))?>", chosen, with_thresholds(path.read_text(encoding="utf-8")))
 
 
-def stored_query(name: str) -> Query:
+def stored_query(name: str) -> StoredQuery:
     """Return a stored query by name.
 
     Raises
@@ -95,7 +95,7 @@ END = "2200-01-01 00:00:00"
 
 
 def run_stored(
-    client: ClickHouse, query: Query, systems: Collection[str] = (), since: str = BEGINNING, until: str = END
+    client: ClickHouse, query: StoredQuery, systems: Collection[str] = (), since: str = BEGINNING, until: str = END
 ) -> list[dict[str, Any]]:
     """Return the rows of a stored query for `systems` (empty: all), after `since` and up to `until`.
 

@@ -19,7 +19,7 @@ from counterflow.collectors.text.codepages import codec_of
 _MOST_BYTES = 256 << 20
 
 
-class File(NamedTuple):
+class BundledFile(NamedTuple):
     """A file, or a member of a packed one: its name, its text and the codecs of its lines, or the one of all.
 
     `fault` is why it was not unpacked as a whole.
@@ -56,7 +56,7 @@ def why_unread(items: Sequence[Single]) -> str | None:
     return f"line {line}: {reason}" if line else reason
 
 
-def readable(path: Path) -> Iterator[File | Refused]:
+def readable(path: Path) -> Iterator[BundledFile | Refused]:
     """Yield the file, or each within it."""
     try:
         with path.open("rb") as raw:
@@ -68,27 +68,31 @@ def readable(path: Path) -> Iterator[File | Refused]:
                 with stream:
                     stream.seek(0)
                     found = _text(name, stream.read(_MOST_BYTES + 1))
-                yield found._replace(fault=fault.detail) if fault is not None and isinstance(found, File) else found
+                yield (
+                    found._replace(fault=fault.detail)
+                    if fault is not None and isinstance(found, BundledFile)
+                    else found
+                )
     except OSError as error:
         yield Refused(str(path), why(error))
 
 
-def _text(name: str, content: bytes) -> File | Refused:
+def _text(name: str, content: bytes) -> BundledFile | Refused:
     head = content[:65_536]
     if len(content) > _MOST_BYTES:
         return Refused(name, f"it has more than {_MOST_BYTES >> 20} MiB: send an hour of it")
     if b"\0" in head or sum(byte >= 0x80 for byte in head) > len(head) / 4:
         return Refused(name, f"it is not text, so its names cannot be found: {advice(head)}")
     try:
-        return File(name, content.decode(), ("utf-8",))
+        return BundledFile(name, content.decode(), ("utf-8",))
     except UnicodeDecodeError:
         lines = content.split(b"\n")
         codecs = tuple(map(codec_of, lines))
-        return File(name, "\n".join(map(bytes.decode, lines, codecs)), codecs)
+        return BundledFile(name, "\n".join(map(bytes.decode, lines, codecs)), codecs)
 
 
 def read_items(
-    file: File, zone: ZoneInfo, system: str | None, date_order: str | None, at: datetime | None
+    file: BundledFile, zone: ZoneInfo, system: str | None, date_order: str | None, at: datetime | None
 ) -> Iterator[Single]:
     """Yield what the format of a file yields, each record alone."""
     context = Context(file.name, zone, system, date_order=date_order, at=at)

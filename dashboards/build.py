@@ -33,7 +33,7 @@ from counterflow.dashboards.definition import (
 )
 from counterflow.dashboards.importable import importable
 from counterflow.dashboards.largest import OTHERS
-from counterflow.dashboards.looks import State, looks
+from counterflow.dashboards.looks import StateLook, looks
 from counterflow.dashboards.mistakes import mistakes
 from counterflow.dashboards.provisioning import folder_of
 from counterflow.dashboards.runs import AXIS
@@ -353,10 +353,10 @@ def _mappings(chart: Drawing) -> list[Json]:
     if chart.shape != "states":
         return []
     own = {name: chart.state(name) for name in chart.series} if isinstance(chart, Chart) else {}
-    return [_verdict_words({chart.empty: State(colour="unknown", text=chart.empty), **own})]
+    return [_verdict_words({chart.empty: StateLook(colour="unknown", text=chart.empty), **own})]
 
 
-def _verdict_words(more: Mapping[str, State] | None = None) -> Json:
+def _verdict_words(more: Mapping[str, StateLook] | None = None) -> Json:
     return _words({**looks().states, **(more or {})})
 
 
@@ -366,10 +366,10 @@ def _unknown_cells(chart: Drawing) -> Iterator[Json]:
         yield {"matcher": {"id": "byRegexp", "options": ".*"}, "properties": [{"id": "noValue", "value": "\u2013"}]}
 
 
-_UP = {"1": State(colour="good", text="up"), "0": State(colour="critical", text="down")}
+_UP = {"1": StateLook(colour="good", text="up"), "0": StateLook(colour="critical", text="down")}
 
 
-def _words(shown: Mapping[str, State]) -> Json:
+def _words(shown: Mapping[str, StateLook]) -> Json:
     options = {
         value: {"text": one.text, "color": looks().colours[one.colour], "index": index}
         for index, (value, one) in enumerate(shown.items())

@@ -19,7 +19,7 @@ from counterflow.base.errors import CounterflowError
 from counterflow.base.strict import Strict
 from counterflow.dashboards.buckets import bucketed, usual_s
 from counterflow.dashboards.largest import largest
-from counterflow.dashboards.looks import ColourName, State, UnitName, looks
+from counterflow.dashboards.looks import ColourName, StateLook, UnitName, looks
 from counterflow.dashboards.query import with_sql
 from counterflow.dashboards.runs import overlaid
 from counterflow.schemas.thresholds import threshold, with_thresholds
@@ -271,10 +271,10 @@ class Chart(Drawing):
         """Return a statement over the chart's rows in buckets that follow the data, where its interval is known."""
         return bucketed(sql, self.usual_s) if self.usual_s else sql
 
-    def state(self, state: str) -> State:
+    def state(self, state: str) -> StateLook:
         """Return how one of its states is shown: as `series` has it, else as a state of verdicts."""
         known = self.series.get(state)
-        return State(colour=known.colour, text=state) if known and known.colour else looks().state(state)
+        return StateLook(colour=known.colour, text=state) if known and known.colour else looks().state(state)
 
     def _filled(self) -> str:
         """Return the SQL with the ends of lines in it.

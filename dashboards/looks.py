@@ -13,7 +13,7 @@ from counterflow.base.strict import Strict
 from counterflow.pipelines.rules import words
 
 
-class Unit(Strict):
+class UnitLook(Strict):
     """A unit: `grafana` is Grafana's name for it, `text` its label on the axis of a printed chart.
 
     `chars` is the number of characters that a value has in a table, `axis` the usual label of an axis.
@@ -25,7 +25,7 @@ class Unit(Strict):
     axis: str = ""
 
 
-class State(Strict):
+class StateLook(Strict):
     """How a state of a verdict is shown: the meaning that gives its colour, and words for people."""
 
     colour: str
@@ -53,10 +53,10 @@ class Looks(Strict):
     sequence: tuple[str, ...]
     themed: dict[str, str]
     state_colours: dict[str, str]
-    units: dict[str, Unit]
+    units: dict[str, UnitLook]
 
     @property
-    def states(self) -> dict[str, State]:
+    def states(self) -> dict[str, StateLook]:
         """How each state of a verdict is shown, the gravest last."""
         return {state: self.state(state) for state in self.state_colours}
 
@@ -64,9 +64,9 @@ class Looks(Strict):
         """Return the colour in which Grafana draws a meaning."""
         return self.themed.get(colour, self.colours[colour])
 
-    def state(self, state: str) -> State:
+    def state(self, state: str) -> StateLook:
         """Return how a state is shown; one that is not known, as it is written."""
-        return State(colour=self.state_colours.get(state, "unknown"), text=words().get(state, state))
+        return StateLook(colour=self.state_colours.get(state, "unknown"), text=words().get(state, state))
 
 
 @cache

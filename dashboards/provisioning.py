@@ -33,7 +33,7 @@ _HEAD = (
 )
 
 
-class Folder(NamedTuple):
+class BoardFolder(NamedTuple):
     """Boards of some steps of work.
 
     Parameters
@@ -54,14 +54,14 @@ class Folder(NamedTuple):
 
 
 FOLDERS = (
-    Folder("fleet", "Fleet", ("fleet",)),
-    Folder("system", "Systems", ("system",)),
-    Folder("detail", "Detail", ("interval", "rank", "job")),
-    Folder("more", "More", ("study", "line")),
+    BoardFolder("fleet", "Fleet", ("fleet",)),
+    BoardFolder("system", "Systems", ("system",)),
+    BoardFolder("detail", "Detail", ("interval", "rank", "job")),
+    BoardFolder("more", "More", ("study", "line")),
 )
 
 
-def folder_of(board: Board) -> Folder:
+def folder_of(board: Board) -> BoardFolder:
     return next(folder for folder in FOLDERS if board.step in folder.steps)
 
 

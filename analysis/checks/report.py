@@ -29,7 +29,7 @@ class Stated(NamedTuple):
     value: Any
 
 
-class Measure(NamedTuple):
+class InputQuery(NamedTuple):
     """A query for inputs: one row per subject with `system`, `subject` (not for systems) and the documented columns."""
 
     subject: Subject
@@ -49,7 +49,7 @@ def measured(client: ClickHouse, settings: Settings) -> Inputs:
 
 
 @cache
-def measures() -> list[Measure]:
+def measures() -> list[InputQuery]:
     """Return the queries; the first part of a file's name is its subject, its first lines document the columns."""
     found = []
     for path in sorted(QUERIES.glob("*.sql")):
@@ -57,7 +57,7 @@ def measures() -> list[Measure]:
         documented = [line[3:].split(": ", 1) for line in lines if line.startswith("-- ")]
         statement = "\n".join(line for line in lines if not line.startswith("-- "))
         subject: Any = path.stem.partition("_")[0]
-        found.append(Measure(subject, dict(documented), statement))
+        found.append(InputQuery(subject, dict(documented), statement))
     return found
 
 

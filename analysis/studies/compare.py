@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-from counterflow.analysis.studies.figures import Figure, Key, Measured
+from counterflow.analysis.studies.figures import Figure, Key, MeasuredRun
 from counterflow.analysis.studies.formulas import Number, change_pct, difference, per, price_performance_pct
 
 TABLES = ("throughput", "response", "cpu", "log", "io", "parts", "components", "replication", "price")
@@ -41,13 +41,13 @@ class ComparedFigure(NamedTuple):
 class Comparison(NamedTuple):
     """Compared runs; `warnings` list where they are not comparable, `formulas` how prices were computed."""
 
-    runs: tuple[Measured, ...]
+    runs: tuple[MeasuredRun, ...]
     rows: tuple[ComparedFigure, ...]
     warnings: tuple[str, ...]
     formulas: tuple[str, ...]
 
 
-def compare(runs: Sequence[Measured]) -> Comparison:
+def compare(runs: Sequence[MeasuredRun]) -> Comparison:
     """Compare scenarios with the baseline, which is the first run."""
     one_system = all(len(_systems(run)) <= 1 for run in runs)
     by_run = [_aligned(run, one_system) for run in runs]
@@ -77,11 +77,11 @@ def largest(rows: Sequence[ComparedFigure], top: int) -> list[ComparedFigure]:
     return [row for row in rows if (row.key.system, row.key.of) in kept]
 
 
-def _systems(run: Measured) -> set[str]:
+def _systems(run: MeasuredRun) -> set[str]:
     return {key.system for key in run.figures if key.system}
 
 
-def _aligned(run: Measured, one_system: bool) -> dict[Key, Figure]:
+def _aligned(run: MeasuredRun, one_system: bool) -> dict[Key, Figure]:
     """Return the figures by key; where each run has one system, without its name."""
     return {key._replace(system="") if one_system else key: figure for key, figure in run.figures.items()}
 
@@ -94,7 +94,7 @@ def _difference(before: Figure, after: Figure) -> Difference:
     return Difference(difference(before.value, after.value), change_pct(before.value, after.value))
 
 
-def _prices(runs: Sequence[Measured]) -> tuple[list[dict[Key, Figure]], list[str]]:
+def _prices(runs: Sequence[MeasuredRun]) -> tuple[list[dict[Key, Figure]], list[str]]:
     if all(run.run.cost is None for run in runs):
         return [{} for _ in runs], []
     base = runs[0]
@@ -120,7 +120,7 @@ def _prices(runs: Sequence[Measured]) -> tuple[list[dict[Key, Figure]], list[str
     return found, formulas
 
 
-def _not_priced(base: Measured, run: Measured) -> str | None:
+def _not_priced(base: MeasuredRun, run: MeasuredRun) -> str | None:
     if base.run.cost is None:
         return f"no price of {base.run.name} in the list `prices`"
     if base.run.currency != run.run.currency:
@@ -130,7 +130,7 @@ def _not_priced(base: Measured, run: Measured) -> str | None:
     return base.work.reason or run.work.reason
 
 
-def _warnings(runs: Sequence[Measured], one_system: bool) -> Iterator[str]:
+def _warnings(runs: Sequence[MeasuredRun], one_system: bool) -> Iterator[str]:
     for run in runs:
         yield from run.notes
         if run.work.reason:
@@ -158,7 +158,7 @@ def _apart(a: Number, b: Number, limit_pct: float) -> bool:
     return change is not None and abs(change) > limit_pct
 
 
-def _engines_differ(both: str, base: Measured, run: Measured, one_system: bool) -> Iterator[str]:
+def _engines_differ(both: str, base: MeasuredRun, run: MeasuredRun, one_system: bool) -> Iterator[str]:
     before, after = _aligned(base, one_system), _aligned(run, one_system)
     for key in sorted(before.keys() & after.keys()):
         a, b = before[key].value, after[key].value
@@ -167,7 +167,7 @@ def _engines_differ(both: str, base: Measured, run: Measured, one_system: bool) 
             yield f"{both}: engines ({key.of}){where} differ: {a:g}, {b:g}; compare cores, not %"
 
 
-def _log_differs(both: str, base: Measured, run: Measured, one_system: bool) -> Iterator[str]:
+def _log_differs(both: str, base: MeasuredRun, run: MeasuredRun, one_system: bool) -> Iterator[str]:
     before, after = _aligned(base, one_system), _aligned(run, one_system)
     kinds = [sorted({k.name for k in of if k.table == "log" and k.name.endswith("_mb_s")}) for of in (before, after)]
     if all(kinds) and kinds[0] != kinds[1]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from counterflow.analysis.studies import formulas
 from counterflow.analysis.studies.formulas import Number, per, share_pct, total
-from counterflow.analysis.studies.runs import Row, Run, RunError
+from counterflow.analysis.studies.runs import ComparedRun, Row, RunError
 from counterflow.collectors.summary import left_out
 
 SLACK_S = 1.0
@@ -70,17 +70,17 @@ class Work(NamedTuple):
         return f"{of}/{self.unit.removesuffix(end) + ends.get(end, '') if self.unit else 'unit of work'}"
 
 
-class Measured(NamedTuple):
+class MeasuredRun(NamedTuple):
     """A run with its figures and its load in `users`."""
 
-    run: Run
+    run: ComparedRun
     work: Work
     figures: dict[Key, Figure]
     users: Number
     notes: tuple[str, ...]
 
 
-def measured(run: Run, rows: Rows) -> Measured:
+def measured(run: ComparedRun, rows: Rows) -> MeasuredRun:
     """Compute the figures of a run.
 
     Raises
@@ -116,7 +116,7 @@ def measured(run: Run, rows: Rows) -> Measured:
             "check its systems, begin and end: the stored question `systems` lists what is recorded",
         )
     users = over_time(whole, "users", "users").value
-    return Measured(run, did, figures, users, (*run.notes, *_notes(run, kept, whole)))
+    return MeasuredRun(run, did, figures, users, (*run.notes, *_notes(run, kept, whole)))
 
 
 def mean(samples: Iterable[tuple[Number, Number]], unit: str, reason: str = "not recorded") -> Figure:
@@ -163,7 +163,7 @@ def _made(value: Number, unit: str, reason: str | None) -> Figure:
     return Figure(value, unit, reason=None if value is not None else reason or "not recorded")
 
 
-def _inside(run: Run, rows: Iterable[Row]) -> Iterator[Row]:
+def _inside(run: ComparedRun, rows: Iterable[Row]) -> Iterator[Row]:
     first = run.begin_s + run.warm_up_s - SLACK_S
     for row in rows:
         seconds = row["seconds"]
@@ -181,7 +181,7 @@ def _by(rows: Iterable[Row], *columns: str) -> dict[tuple[str, ...], list[Row]]:
 # -- work
 
 
-def _workload(run: Run, kept: Rows, finals: Sequence[Row]) -> tuple[list[Row], list[Row], str | None]:
+def _workload(run: ComparedRun, kept: Rows, finals: Sequence[Row]) -> tuple[list[Row], list[Row], str | None]:
     """Return intervals and summaries of the run's workload, or the reason why there is none.
 
     A summary covers the whole run, wherever it ends. Without a recorded workload, the jobs' transactions stand in.
@@ -219,7 +219,7 @@ def _did(rows: Sequence[Row], finals: Sequence[Row], why: str | None) -> Work:
     return Work(unit, units_per_s, reason)
 
 
-def _throughput(run: Run, did: Work, rows: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
+def _throughput(run: ComparedRun, did: Work, rows: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
     spread = a_second(rows, "units", "")
     one = len({row["system"] for row in rows}) <= 1
     key, unit = Key("throughput", "", "", ""), did.unit or "units"
@@ -232,7 +232,7 @@ def _throughput(run: Run, did: Work, rows: Sequence[Row]) -> Iterator[tuple[Key,
     yield key._replace(name="units"), _sum((row["units"] for row in rows), unit)
 
 
-def _windows(run: Run, rows: Sequence[Row]) -> Iterator[tuple[Number, float]]:
+def _windows(run: ComparedRun, rows: Sequence[Row]) -> Iterator[tuple[Number, float]]:
     """Yield units an hour in each whole window of the run, all drivers together; None where one has no data.
 
     The units of an interval are divided among the windows in proportion to its time in each.
@@ -289,7 +289,7 @@ def _of_the_load(rows: Sequence[Row], recorded: Sequence[Row]) -> Iterator[Row]:
         yield from (row for row in some if row["end_s"] != without)
 
 
-def _engines(run: Run, row: Row) -> Number:
+def _engines(run: ComparedRun, row: Row) -> Number:
     """Return the number of processors that 100 % stands for."""
     if row["engine_type"] in run.engines:
         return run.engines[row["engine_type"]]
@@ -297,7 +297,7 @@ def _engines(run: Run, row: Row) -> Number:
     return known if known is not None else row["logical_engines"]
 
 
-def _busy_pct(run: Run, row: Row) -> Number:
+def _busy_pct(run: ComparedRun, row: Row) -> Number:
     """Return the utilisation; of a floating base, the share of the virtual processors instead of the recorded one."""
     if row["cpu_base"] == "floating":
         busy = total(row["physical_user_cores"], row["physical_sys_cores"])
@@ -311,7 +311,7 @@ def _busy_pct(run: Run, row: Row) -> Number:
     return total(row["user_pct"], row["sys_pct"]) if row["cpu_base"] == "logical" else None
 
 
-def _cores(run: Run, row: Row) -> Number:
+def _cores(run: ComparedRun, row: Row) -> Number:
     if row["cpu_ms"] is not None:  # in the order of the view processor_load
         return per(row["cpu_ms"], 1000 * row["seconds"])
     if row["physical_consumed_cores"] is not None:
@@ -320,7 +320,7 @@ def _cores(run: Run, row: Row) -> Number:
     return formulas.busy_cores(_busy_pct(run, row), _engines(run, row))
 
 
-def _processors(run: Run, did: Work, rows: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
+def _processors(run: ComparedRun, did: Work, rows: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
     for (system, kind), some in sorted(_by(rows, "system", "engine_type").items()):
         key = Key("cpu", system, kind, "")
         weight = "configured_cpu_ms" if all(row["configured_cpu_ms"] for row in some) else "seconds"
@@ -365,7 +365,7 @@ def _disks(did: Work, rows: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
 def _components(
     table: str,
     column: str,
-    run: Run,
+    run: ComparedRun,
     did: Work,
     rows: Sequence[Row],
     recorded: Sequence[Row],
@@ -393,7 +393,7 @@ def _components(
         yield key._replace(name="memory_mb"), over_time(some, "memory_mb", "MiB")
 
 
-def _base(run: Run, base: str | None, processors: Iterable[Row]) -> Number:
+def _base(run: ComparedRun, base: str | None, processors: Iterable[Row]) -> Number:
     """Return the number of processors on which the shares of commands are based."""
     column = "logical_engines"
     if base == "physical":
@@ -477,7 +477,7 @@ def _replication(rows: Sequence[Row]) -> Iterator[tuple[Key, Figure]]:
 # -- remarks for the reader
 
 
-def _notes(run: Run, kept: Mapping[str, Sequence[Row]], done: Sequence[Row]) -> Iterator[str]:
+def _notes(run: ComparedRun, kept: Mapping[str, Sequence[Row]], done: Sequence[Row]) -> Iterator[str]:
     name = run.name
     stated = {row["unit_of_work"] for row in done if run.units and row["unit_of_work"] != run.units}
     if stated:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from counterflow.analysis.studies import compare, written
-from counterflow.analysis.studies.figures import Measured
+from counterflow.analysis.studies.figures import MeasuredRun
 from counterflow.dashboards.looks import looks
 from counterflow.dashboards.report.figures import Cell, ReportTable, simple
 from counterflow.schemas.definition import load_yaml
@@ -117,7 +117,7 @@ def _spread(value: float, sd: float | None, sign: str = "") -> str:
     return text if not sd or sd <= 1e-9 * abs(value) else f"{text} ± {written.worded(float(f'{sd:.2g}'))}"
 
 
-def _table(rows: Sequence[compare.ComparedFigure], runs: Sequence[Measured]) -> ReportTable:
+def _table(rows: Sequence[compare.ComparedFigure], runs: Sequence[MeasuredRun]) -> ReportTable:
     """Return the table of `study compare`, with the names of figures in words."""
     made = []
     for row in rows:

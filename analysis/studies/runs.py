@@ -24,7 +24,7 @@ class RunError(CounterflowError):
         super().__init__(message, hint=hint, exit_code=2)
 
 
-class Run(NamedTuple):
+class ComparedRun(NamedTuple):
     """A labelled run.
 
     Parameters
@@ -58,7 +58,7 @@ class Run(NamedTuple):
         return max(0.0, self.end_s - self.begin_s - self.warm_up_s)
 
 
-def found(name: str, intervals: Iterable[Row], settings: Iterable[Row], warm_up_s: float | None = None) -> Run:
+def found(name: str, intervals: Iterable[Row], settings: Iterable[Row], warm_up_s: float | None = None) -> ComparedRun:
     """Return the run `name`.
 
     Parameters
@@ -103,7 +103,7 @@ def found(name: str, intervals: Iterable[Row], settings: Iterable[Row], warm_up_
     }
     price = _newest(line for line in lines if line["section"] == "price" and line["since_s"] <= end_s)
     cost = _number(name, "amount", price["amount"]) if "amount" in price else None
-    return Run(
+    return ComparedRun(
         name,
         begin_s,
         end_s,

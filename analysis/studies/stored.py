@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
-from counterflow.analysis.studies.figures import SLACK_S, Measured, measured
+from counterflow.analysis.studies.figures import SLACK_S, MeasuredRun, measured
 from counterflow.analysis.studies.runs import found
 from counterflow.base.clickhouse import ClickHouse
 
@@ -42,7 +42,7 @@ def queries() -> dict[str, str]:
     return files | {name: _ROWS.replace("<table>", table) for name, table in TABLES.items()}
 
 
-def read_run(client: ClickHouse, name: str, warm_up_s: float | None = None) -> Measured:
+def read_run(client: ClickHouse, name: str, warm_up_s: float | None = None) -> MeasuredRun:
     """Return a labelled or configured run with its figures.
 
     Raises

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from counterflow.analysis.studies.compare import ABSENT, ComparedFigure, Comparison
-from counterflow.analysis.studies.figures import Figure, Measured
+from counterflow.analysis.studies.figures import Figure, MeasuredRun
 from counterflow.analysis.studies.formulas import PRICE_PERFORMANCE, Number
 from counterflow.analysis.studies.runs import iso
 
@@ -47,7 +47,7 @@ def tables(comparison: Comparison) -> dict[str, list[ComparedFigure]]:
     return found
 
 
-def header(runs: Iterable[Measured]) -> Iterator[dict[str, str]]:
+def header(runs: Iterable[MeasuredRun]) -> Iterator[dict[str, str]]:
     for run in runs:
         yield {
             "run": run.run.name,
@@ -60,7 +60,7 @@ def header(runs: Iterable[Measured]) -> Iterator[dict[str, str]]:
         }
 
 
-def cells(row: ComparedFigure, runs: Sequence[Measured]) -> Iterator[tuple[str, str]]:
+def cells(row: ComparedFigure, runs: Sequence[MeasuredRun]) -> Iterator[tuple[str, str]]:
     """Yield the cells of a row with their headings, numbers formatted."""
     yield "figure", named(row)
     yield "unit", row.unit

@@ -31,8 +31,8 @@ from counterflow.base.strict import Strict
 from counterflow.collectors.formats import formats
 from counterflow.collectors.formats.ibmi_tables.description import description, tables
 from counterflow.collectors.sources.http.reports import REPORTS
-from counterflow.collectors.sources.http.session import Target as HttpTarget
-from counterflow.collectors.sources.sql.drivers import DRIVERS, Target
+from counterflow.collectors.sources.http.session import HttpTarget
+from counterflow.collectors.sources.sql.drivers import DRIVERS, SqlTarget
 from counterflow.collectors.sources.sql.packs import SYSTEM_NAME, PackError, is_path, names
 from counterflow.collectors.sources.sql.packs import load as load_pack
 from counterflow.collectors.yaml_lines import did_you_mean, dotted, line_of, not_known, repeated
@@ -127,7 +127,7 @@ class Source(_OfSeveral):
     settle_s: float = Field(2.0, ge=0, le=3600)
 
 
-class SqlConnection(Target):
+class SqlConnection(SqlTarget):
     """A system to connect to, the driver to use, and where the password is kept."""
 
     driver: Annotated[str, AfterValidator(_driver)]

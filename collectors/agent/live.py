@@ -39,14 +39,14 @@ from counterflow.collectors.formats.ibmi_tables.rows import read_rows
 from counterflow.collectors.formats.ibmi_tables.values import SOURCE as IBMI_TABLES
 from counterflow.collectors.records import Context, Position, Reason, Record, Reject, Table
 from counterflow.collectors.sources.files import unicode
-from counterflow.collectors.sources.http.reports import Dds, Report
+from counterflow.collectors.sources.http.reports import Dds, RmfReport
 from counterflow.collectors.sources.http.scrapes import ACCEPT, Scrapes
 from counterflow.collectors.sources.http.session import HttpSession
 from counterflow.collectors.sources.kafka.session import KafkaSession
 from counterflow.collectors.sources.kafka.topics import Topics
 from counterflow.collectors.sources.listening import ListeningSession, Samples
 from counterflow.collectors.sources.polling.batch import Batch, Cursor, Task
-from counterflow.collectors.sources.polling.reader import OnEvent, Reader
+from counterflow.collectors.sources.polling.reader import OnEvent, PollingThread
 from counterflow.collectors.sources.polling.waiting import IN_MEMORY_BYTES, Spool
 from counterflow.collectors.sources.sql.drivers import driver
 from counterflow.collectors.sources.sql.members import Follow
@@ -69,7 +69,7 @@ class Live:
         self.sources = sources
         self._spool = spool
         self._metrics = metrics
-        self._readers: list[tuple[System, Reader[Any]]] = []
+        self._readers: list[tuple[System, PollingThread[Any]]] = []
         self._taken: list[tuple[System, Batch]] = []
         self._acknowledged: list[tuple[System, Batch]] = []
 
@@ -225,28 +225,28 @@ def _place(source: System) -> str:
     return source.kind if isinstance(source, KafkaSource | ListenSource) else source.system
 
 
-def _polled(source: System, committed: dict[str, Cursor], on_event: OnEvent, waiting: Spool) -> Reader[Any]:
+def _polled(source: System, committed: dict[str, Cursor], on_event: OnEvent, waiting: Spool) -> PollingThread[Any]:
     """Return the reader of a system, behind the committed positions."""
     if isinstance(source, KafkaSource):
         topics = Topics(source.topics, committed)
-        return Reader(source.name, KafkaSession(cast(Kafka, source.connection)), [topics], on_event, waiting)
+        return PollingThread(source.name, KafkaSession(cast(Kafka, source.connection)), [topics], on_event, waiting)
     if isinstance(source, ListenSource):
         listening = ListeningSession(*source.at)
-        return Reader(source.name, listening, [Samples(source.name, committed)], on_event, waiting, drain=True)
+        return PollingThread(source.name, listening, [Samples(source.name, committed)], on_event, waiting, drain=True)
     if isinstance(source, HttpSource):
         password = source.connection.password
         dds = Dds(source.connection, password.read if password else None)
-        reports = [Report(name, source.system, source.interval_s, committed.get(name)) for name in source.reports]
-        return Reader(source.name, dds, reports, on_event, waiting)
+        reports = [RmfReport(name, source.system, source.interval_s, committed.get(name)) for name in source.reports]
+        return PollingThread(source.name, dds, reports, on_event, waiting)
     if isinstance(source, OpenMetricsSource):
         secret, path = source.connection.secret, source.connection.path
         target = HttpSession(source.connection, secret.read if secret else None, ACCEPT, source.timeout_s)
         name = f"{source.system}:{source.name}"
         scrapes = Scrapes(source.name, name, path, source.parameters, source.interval_s, committed.get("scrape"))
-        return Reader(source.name, target, [scrapes], on_event, waiting)
+        return PollingThread(source.name, target, [scrapes], on_event, waiting)
     connection = source.connection
     session = SqlSession(driver(connection.driver), connection, connection.password.read)
-    return Reader(source.name, session, list(_tasks(source, committed)), on_event, waiting)
+    return PollingThread(source.name, session, list(_tasks(source, committed)), on_event, waiting)
 
 
 def _tasks(source: SqlSource, committed: dict[str, Cursor]) -> Iterator[Task[SqlSession]]:

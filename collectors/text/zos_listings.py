@@ -123,7 +123,7 @@ def listings(
     The last one is yielded only if its end was seen or the data is `complete`. In the hardcopy log a listing is the
     lines of one message, whatever stands between them. Other lines are skipped.
     """
-    reading = _Reading(sampled)
+    reading = _OpenListing(sampled)
     last: Line | None = None
     for line in read_lines(stream, position.byte_offset, position.line):
         if line.fault is Reason.CUT_LINE and not complete:
@@ -150,7 +150,7 @@ def listings(
         yield reading.close(last.end, last.number)
 
 
-class _Reading:
+class _OpenListing:
     """The listing that is open, and the message of the hardcopy log that its lines are part of.
 
     `first` means that the last line begins a message there, `ended` that it ends the message of the open listing.

@@ -16,7 +16,7 @@ import click
 
 from counterflow.base.errors import CounterflowError
 from counterflow.base.inert import inert
-from counterflow.cli._group import Folder
+from counterflow.cli._group import CommandFolder
 
 _EXTRAS = {
     "aiohttp": "remote",
@@ -44,7 +44,7 @@ _SECTIONS = {
 """Commands by purpose, in the order of use."""
 
 
-class _Commands(Folder):
+class _Commands(CommandFolder):
     def sections(self, names: list[str]) -> dict[str, tuple[str, ...]]:
         """Return the commands by purpose."""
         return _SECTIONS

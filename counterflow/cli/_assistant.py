@@ -16,7 +16,7 @@ from mcp.server.fastmcp.exceptions import ToolError
 from mcp.types import ToolAnnotations
 from pydantic import Field
 
-from counterflow.analysis.queries import Query
+from counterflow.analysis.queries import StoredQuery
 from counterflow.base.clickhouse import Settings
 from counterflow.base.errors import CounterflowError
 from counterflow.connection import Connection, period
@@ -74,7 +74,7 @@ def _add(to: FastMCP, name: str, text: str, tool: Tool) -> None:
     to.add_tool(answers, name=name, description=text, annotations=reads, structured_output=False)
 
 
-def _question(connection: Connection, query: Query) -> Tool:
+def _question(connection: Connection, query: StoredQuery) -> Tool:
     def of_all(rows: Rows = 100) -> dict[str, Any]:
         found = answered(connection, query.sql, {}, rows)
         return {"question": query.question, **found}

@@ -50,7 +50,7 @@ class Zone(click.ParamType[ZoneInfo]):
             self.fail(f"`{value}` is not an IANA time zone; try `Europe/Berlin` or `UTC`", param, ctx)
 
 
-class Filled(click.ParamType[str]):
+class NotEmpty(click.ParamType[str]):
     """A text that is not empty."""
 
     name = "text"
@@ -75,7 +75,7 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     zone_help = "IANA time zone of the recordings' local times; nmon files do not state it."
     system_help = "Name of the system, instead of the one in the file."
-    made = click.option("--system", type=Filled(), help=system_help)(gathered)
+    made = click.option("--system", type=NotEmpty(), help=system_help)(gathered)
     at_help = "Time of a listing that carries none, or begin of a run; without an offset it is in --zone."
     made = click.option("--at", type=LOCAL_TIME, help=at_help)(made)
     order_help = "Order of ambiguous dates, as in IBM i spooled files."

@@ -43,7 +43,7 @@ class Group(click.Group):
         return command.get_short_help_str(_LONGEST) if command else ""
 
 
-class Folder(Group):
+class CommandFolder(Group):
     """The commands of a package: the click command `command` of each module, imported when it is called.
 
     The package is the one that defines the group, so `counterflow dev land` is `command` in `cli/dev/land.py`.

@@ -61,7 +61,7 @@ def command(
     from it. Look through it before you send it: docs/bundle.md. Exit status 2: nothing was written.
     """
     from counterflow.collectors.bundle import (
-        File,
+        BundledFile,
         Refused,
         figures_of,
         first_difference,
@@ -77,7 +77,7 @@ def command(
     refused = [one for one in found if isinstance(one, Refused)]
     names = Pseudonyms(words, keep)
     files, before, unread, lines = [], [], {}, []
-    texts = [one for one in found if isinstance(one, File)]
+    texts = [one for one in found if isinstance(one, BundledFile)]
     for file in texts:
         if file.fault is not None:
             errors.print(inert(f"note: {file.name}: {file.fault}"), markup=False)
@@ -106,7 +106,7 @@ def command(
             what = f"--replace {word}: numbers, single characters, headings, common words and names of IBM stay"
             raise CounterflowError(what, hint="leave the option out, or change the word in the file", exit_code=2)
     packed = [
-        File(unicode(names.replaced_in_file_name(Path(file.name).name)), names.replaced(file.text), file.codecs)
+        BundledFile(unicode(names.replaced_in_file_name(Path(file.name).name)), names.replaced(file.text), file.codecs)
         for file in files
     ]
     read: dict[str, Any] = {}

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from counterflow.analysis.findings import Finding
     from counterflow.recordings.database import Database
     from counterflow.recordings.reading import Read
-    from counterflow.recordings.results import Measured
+    from counterflow.recordings.results import RecordedSpan
 
 _STYLES = {"limit": "bold red", "watch": "yellow", "note": ""}
 _SHOWN = 12
@@ -223,7 +223,7 @@ def _files(number: int) -> str:
     return "1 file" if number == 1 else f"{number:,} files"
 
 
-def _print(out: Console, read: list[Read], measured: Mapping[str, Measured], found: list[Finding]) -> None:
+def _print(out: Console, read: list[Read], measured: Mapping[str, RecordedSpan], found: list[Finding]) -> None:
     from counterflow.analysis.findings import worst_first
 
     begin, end, records, _ = reduce(add, measured.values())
@@ -259,7 +259,7 @@ def _print(out: Console, read: list[Read], measured: Mapping[str, Measured], fou
         )
 
 
-def _lacking(of: Measured) -> str:
+def _lacking(of: RecordedSpan) -> str:
     """Return what a system without a finding recorded, and what it did not."""
     recorded = ", ".join(sorted(name for name in of.datasets if "/" not in name and name != "manifest"))
     lacks = [f", {words}" for dataset, words in _MAIN.items() if dataset not in of.datasets]

@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from counterflow.cli._files import (
-    Filled,
     Given,
+    NotEmpty,
     bytes_progress,
     called,
     errors,
@@ -25,7 +25,7 @@ from counterflow.recordings.given import ReadingOptions, lies_beside, size_of
 @click.argument("files", nargs=-1, required=True, type=Given())
 @reading_options
 @click.option("--agent-id", default="publish", show_default=True, help="Name under which each file is published once.")
-@click.option("--run", type=Filled(), help="Label of the measurement run, added to every record.")
+@click.option("--run", type=NotEmpty(), help="Label of the measurement run, added to every record.")
 @click.option("--again", is_flag=True, help="Publish files again that were already published under this name.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_context

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from counterflow.analysis.queries import BEGINNING, END, Query, queries, restricted, stored_query
+from counterflow.analysis.queries import BEGINNING, END, StoredQuery, queries, restricted, stored_query
 from counterflow.base.clickhouse import ClickHouse, ClickHouseError, Settings
 from counterflow.base.errors import CounterflowError
 from counterflow.base.spans import literal
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from counterflow.analysis.checks.facts import Facts
     from counterflow.analysis.culprit import Ranking
     from counterflow.analysis.findings import Finding
-    from counterflow.connection.report import Written
+    from counterflow.connection.report import WrittenReport
 
 _ARROW = "ArrowStream"
 
@@ -72,7 +72,7 @@ class Connection:
         return self._frame(statement, {})
 
     @property
-    def questions(self) -> Mapping[str, Query]:
+    def questions(self) -> Mapping[str, StoredQuery]:
         """The stored questions by name, each with its words, its statement and its parameters."""
         return queries()
 
@@ -207,7 +207,7 @@ class Connection:
         systems: Collection[str] = (),
         since: datetime | None = None,
         until: datetime | None = None,
-    ) -> Written:
+    ) -> WrittenReport:
         """Write the measurements of a period, by default all, as one HTML file into a folder."""
         from counterflow.connection.report import of_period
 
@@ -216,7 +216,7 @@ class Connection:
                 return self._report_of_all(Path(folder))
             return of_period(self.client, Path(folder), tuple(systems), utc(since), utc(until))
 
-    def _report_of_all(self, folder: Path) -> Written:
+    def _report_of_all(self, folder: Path) -> WrittenReport:
         from counterflow.connection.report import of_period
 
         return of_period(self.client, folder)

@@ -19,7 +19,7 @@ from counterflow.dashboards.report.collect import Report, collect
 from counterflow.dashboards.report.written import write
 
 
-class Written(NamedTuple):
+class WrittenReport(NamedTuple):
     """A report that was written.
 
     Parameters
@@ -47,7 +47,7 @@ def of_period(
     runs: Sequence[str] = (),
     chosen: Mapping[str, str] | None = None,
     pictures: bool = False,
-) -> Written:
+) -> WrittenReport:
     """Write a report of `systems`, or of all.
 
     Parameters
@@ -75,13 +75,13 @@ def of_period(
 
 def written(
     client: ClickHouse, report: Report, found: Sequence[Finding], folder: Path, *, pictures: bool = False
-) -> Written:
+) -> WrittenReport:
     """Write a report with its findings, those of the worst system first, and what would lift the limits of logs."""
     by_system = worst_first(found)
     predicted = predictions(client, report.systems, f"{report.begin:%F %T}", f"{report.end:%F %T}")
     whole = report._replace(findings=[one for of in by_system.values() for one in of], predictions=[*predicted])
     page = write(whole, folder, pictures=pictures)
-    return Written(page, whole.begin, whole.end, len(whole.drawn), whole.failed)
+    return WrittenReport(page, whole.begin, whole.end, len(whole.drawn), whole.failed)
 
 
 def _range(

@@ -9,17 +9,19 @@ from pathlib import Path
 
 from counterflow.analysis.findings import Finding, worst_first
 from counterflow.base.clickhouse import ClickHouse
-from counterflow.connection.report import Written, written
+from counterflow.connection.report import WrittenReport, written
 from counterflow.dashboards.report.collect import LAST, Chapter, collect, wanted
 from counterflow.dashboards.report.fitting import platforms
-from counterflow.recordings.results import Measured
+from counterflow.recordings.results import RecordedSpan
 
 MOST_SYSTEMS = 10
 """Systems with a chapter, so that a browser opens the report in two seconds; the findings cover all systems."""
 _OTHERS = "for {:,} more, `look --keep DIR`, then `report --on DIR --system NAME`."
 
 
-def chapters(client: ClickHouse, measured: Mapping[str, Measured], worst: Sequence[str]) -> tuple[list[Chapter], int]:
+def chapters(
+    client: ClickHouse, measured: Mapping[str, RecordedSpan], worst: Sequence[str]
+) -> tuple[list[Chapter], int]:
     """Return one chapter per system, with its own range, and the number of systems that have none.
 
     Parameters
@@ -38,7 +40,9 @@ def chapters(client: ClickHouse, measured: Mapping[str, Measured], worst: Sequen
     return found, len(measured) - len(reached)
 
 
-def report(client: ClickHouse, measured: Mapping[str, Measured], found: Sequence[Finding], folder: Path) -> Written:
+def report(
+    client: ClickHouse, measured: Mapping[str, RecordedSpan], found: Sequence[Finding], folder: Path
+) -> WrittenReport:
     """Write the report of all systems, with charts of those with the worst findings."""
     shown, left_out = chapters(client, measured, list(worst_first(found)))
     notes = (

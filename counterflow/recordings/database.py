@@ -22,9 +22,9 @@ from counterflow.recordings.given import ReadingOptions
 if TYPE_CHECKING:
     from counterflow.analysis.findings import Finding
     from counterflow.base.embedded import Embedded
-    from counterflow.connection.report import Written
+    from counterflow.connection.report import WrittenReport
     from counterflow.recordings.reading import Read
-    from counterflow.recordings.results import Measured
+    from counterflow.recordings.results import RecordedSpan
 
 _ENGINE = "clickhouse"
 """Folder of the engine within that of the database."""
@@ -99,7 +99,7 @@ class Database(Connection):
         background.shutdown(wait=False)
         super().__init__(self._engine.result, grows=False)
         self.reads: list[Read] = []
-        self.measured: dict[str, Measured] = {}
+        self.measured: dict[str, RecordedSpan] = {}
         self._limits = limits
         self._names: Mapping[Path, str] = {}
 
@@ -162,7 +162,7 @@ class Database(Connection):
         """What limited the systems, as `Connection.findings`; the database does not change."""
         return super().findings
 
-    def _report_of_all(self, folder: Path) -> Written:
+    def _report_of_all(self, folder: Path) -> WrittenReport:
         """Write a report with a chapter for each system, and its own period."""
         from counterflow.recordings.chapters import report
 

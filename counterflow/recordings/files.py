@@ -17,7 +17,7 @@ Options = Mapping[str, str | None]
 """What decides how a file is read, by the name of its option; None where it was not given."""
 
 
-class State(msgspec.Struct, frozen=True):
+class FileState(msgspec.Struct, frozen=True):
     """A file as it was when a `look` began to read it, and its options."""
 
     size: int
@@ -27,7 +27,7 @@ class State(msgspec.Struct, frozen=True):
 
 class _List(msgspec.Struct, forbid_unknown_fields=True):
     next: int = 0
-    files: dict[str, State] = {}
+    files: dict[str, FileState] = {}
 
 
 class Files:
@@ -49,14 +49,14 @@ class Files:
                 hint = "restore it, or use another folder, into which all is read: counterflow look PATH --keep FOLDER"
                 raise CounterflowError(what, hint=hint, exit_code=2) from None
 
-    def fresh(self, paths: Iterable[Path], options: Options) -> list[tuple[Path, State | None]]:
+    def fresh(self, paths: Iterable[Path], options: Options) -> list[tuple[Path, FileState | None]]:
         """Return those that are new, or changed since they were read, with their state: None where there is no file.
 
         Raises
         ------
         CounterflowError : one of them was read with other options; the folder would keep its rows of both readings.
         """
-        found: list[tuple[Path, State | None]] = []
+        found: list[tuple[Path, FileState | None]] = []
         for path in paths:
             before, now = self._list.files.get(realpath(path)), _state(path, options)
             if before and now and (others := sorted(before.options.items() - now.options.items())):
@@ -74,7 +74,7 @@ class Files:
         self._save()
         return first
 
-    def add(self, read: Iterable[tuple[Path, State | None]]) -> None:
+    def add(self, read: Iterable[tuple[Path, FileState | None]]) -> None:
         self._list.files |= {realpath(path): state for path, state in read if state}
         self._save()
 
@@ -83,9 +83,9 @@ class Files:
             replace(self._path, json.dumps(msgspec.to_builtins(self._list)).encode())
 
 
-def _state(path: Path, options: Options) -> State | None:
+def _state(path: Path, options: Options) -> FileState | None:
     try:
         stat = path.stat()
     except OSError:
         return None
-    return State(stat.st_size, stat.st_mtime_ns, dict(options))
+    return FileState(stat.st_size, stat.st_mtime_ns, dict(options))

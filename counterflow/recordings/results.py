@@ -14,7 +14,7 @@ from counterflow.pipelines.jobs import Job, all_jobs, stages
 from counterflow.schemas.definition import datasets
 
 
-class Measured(NamedTuple):
+class RecordedSpan(NamedTuple):
     """What a system, or all of them, recorded.
 
     Parameters
@@ -29,22 +29,22 @@ class Measured(NamedTuple):
     records: int
     datasets: frozenset[str]
 
-    def __add__(self, other: Measured) -> Measured:  # type: ignore[override]
+    def __add__(self, other: RecordedSpan) -> RecordedSpan:  # type: ignore[override]
         begin, end = min(self.begin, other.begin), max(self.end, other.end)
-        return Measured(begin, end, self.records + other.records, self.datasets | other.datasets)
+        return RecordedSpan(begin, end, self.records + other.records, self.datasets | other.datasets)
 
 
-def measured(client: ClickHouse) -> dict[str, Measured]:
+def measured(client: ClickHouse) -> dict[str, RecordedSpan]:
     counters = (name for name, dataset in datasets().items() if dataset.measured)
-    found: dict[str, Measured] = {}
+    found: dict[str, RecordedSpan] = {}
     for row in client.rows(" UNION ALL ".join(map(_reach, counters)), {"final": 1}):
         begin, end = (datetime.fromtimestamp(row[at], UTC) for at in ("first", "last"))
-        one = Measured(begin, end, row["rows"], frozenset((row["dataset"], f"{row['dataset']}/{row['format']}")))
+        one = RecordedSpan(begin, end, row["rows"], frozenset((row["dataset"], f"{row['dataset']}/{row['format']}")))
         found[row["system"]] = found[row["system"]] + one if row["system"] in found else one
     return found
 
 
-def compute(client: ClickHouse) -> dict[str, Measured]:
+def compute(client: ClickHouse) -> dict[str, RecordedSpan]:
     """Compute all results from what landed; return what landed for each system, empty where no interval did."""
     by_system = measured(client)
     if not by_system:

@@ -20,7 +20,7 @@ from counterflow.simulate.case import Case, Placed
 START = datetime(2026, 3, 2, 8, tzinfo=UTC)
 
 
-class Written(NamedTuple):
+class WrittenFile(NamedTuple):
     """One file, and the system whose counters it holds; None where the file names the systems itself."""
 
     system: str | None
@@ -30,7 +30,7 @@ class Written(NamedTuple):
 class Simulation(NamedTuple):
     """What was written: files in the order of systems, and the time of each run."""
 
-    files: list[Written]
+    files: list[WrittenFile]
     runs: list[Placed[Any]]
 
 
@@ -55,7 +55,7 @@ def simulate(name: str, out: Path, seed: int = 1, start: datetime = START) -> Si
         path = out / (file.system or file.folder) / file.name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(f"{line}\n" for line in file.lines), encoding="ascii", newline="")
-        simulation.files.append(Written(file.system, path))
+        simulation.files.append(WrittenFile(file.system, path))
     return simulation
 
 

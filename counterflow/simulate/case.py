@@ -70,7 +70,7 @@ class Placed(NamedTuple, Generic[R]):
         return sum(interval.seconds for interval in self.intervals)
 
 
-class File(NamedTuple):
+class SimulatedFile(NamedTuple):
     """A file in the folder of its system; without one it names the systems itself, and is in `folder`."""
 
     system: str | None
@@ -100,7 +100,7 @@ class Case(ABC, Generic[R]):
     pause: int = 0
 
     @abstractmethod
-    def files(self, placed: Sequence[Placed[R]], seed: str) -> Iterator[File]:
+    def files(self, placed: Sequence[Placed[R]], seed: str) -> Iterator[SimulatedFile]:
         """Yield the files, each to be written before the next; `seed` determines the noise."""
 
     def place(self, start: datetime, random: Random) -> list[Placed[R]]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from counterflow.simulate import layout, site
-from counterflow.simulate.case import Case, File, Placed
+from counterflow.simulate.case import Case, Placed, SimulatedFile
 from counterflow.simulate.collection import collect
 from counterflow.simulate.hmc import lshwres, pcm
 from counterflow.simulate.model import MirrorRun
@@ -20,19 +20,19 @@ class MirrorCase(Case[MirrorRun]):
 
     document = "docs/studies/db2-mirror.md"
 
-    def files(self, placed: Sequence[Placed[MirrorRun]], seed: str) -> Iterator[File]:
+    def files(self, placed: Sequence[Placed[MirrorRun]], seed: str) -> Iterator[SimulatedFile]:
         systems = _systems(placed)
         for system, addresses in systems.items():
             random = Random(f"{seed}/{system}")  # noqa: S311 - noise
             tables = collect(system, placed, random) | samples(system, addresses, placed, random)
             for table, rows in tables.items():
-                yield File(system, f"{table}.csv", layout.lines(table, rows))
+                yield SimulatedFile(system, f"{table}.csv", layout.lines(table, rows))
         servers = [p.link.server for one in placed for p in one.run.partitions if p.link]
         for server in dict.fromkeys(servers):
-            yield File(None, f"pcm_{server}.json", pcm(server, placed), "HMC")
-            yield File(None, f"lshwres_{server}.csv", lshwres(server, placed), "HMC")
+            yield SimulatedFile(None, f"pcm_{server}.json", pcm(server, placed), "HMC")
+            yield SimulatedFile(None, f"lshwres_{server}.csv", lshwres(server, placed), "HMC")
         line: site.Fields = {"systems": [*systems], "from": placed[0].begin, "distance_km": DISTANCE_KM}
-        yield File(None, "site.yaml", site.lines([("mirrors", line)]))
+        yield SimulatedFile(None, "site.yaml", site.lines([("mirrors", line)]))
 
 
 def _systems(placed: Sequence[Placed[MirrorRun]]) -> dict[str, tuple[str, str]]:

@@ -7,7 +7,7 @@ from itertools import groupby
 from random import Random
 
 from counterflow.simulate import db2_log, rmf, site, workload
-from counterflow.simulate.case import Case, File, Placed
+from counterflow.simulate.case import Case, Placed, SimulatedFile
 from counterflow.simulate.db2_log import LogRun
 from counterflow.simulate.spread import apportion
 
@@ -20,14 +20,14 @@ class LogCase(Case[LogRun]):
 
     document = "docs/studies/zhyperlink.md"
 
-    def files(self, placed: Sequence[Placed[LogRun]], seed: str) -> Iterator[File]:
+    def files(self, placed: Sequence[Placed[LogRun]], seed: str) -> Iterator[SimulatedFile]:
         for system in dict.fromkeys(one.run.system for one in placed):
             own = [one for one in placed if one.run.system == system]
-            yield File(system, "rmf_sysinfo.json", rmf.sysinfo(own))
-            yield File(system, "rmf_procu.json", rmf.procu(own))
-            yield File(system, "db2_log.csv", db2_log.lines(own, Random(f"{seed}/{system}")))  # noqa: S311 - noise
-            yield File(system, "accounts.csv", workload.lines(_batches(own)))
-        yield File(None, "site.yaml", site.lines(_site(placed)))
+            yield SimulatedFile(system, "rmf_sysinfo.json", rmf.sysinfo(own))
+            yield SimulatedFile(system, "rmf_procu.json", rmf.procu(own))
+            yield SimulatedFile(system, "db2_log.csv", db2_log.lines(own, Random(f"{seed}/{system}")))  # noqa: S311 - noise
+            yield SimulatedFile(system, "accounts.csv", workload.lines(_batches(own)))
+        yield SimulatedFile(None, "site.yaml", site.lines(_site(placed)))
 
 
 def _batches(placed: Sequence[Placed[LogRun]]) -> Iterator[workload.Execution]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from counterflow.dashboards.definition import Chart, Threshold
 from counterflow.dashboards.frames import FrameError, Result
 from counterflow.dashboards.frames import over_time as frame_of
-from counterflow.dashboards.looks import State, looks
+from counterflow.dashboards.looks import StateLook, looks
 from counterflow.dashboards.macros import Range
 from counterflow.dashboards.report import specs
 from counterflow.dashboards.report.series import Drawn, drawn
@@ -220,5 +220,5 @@ def state_cell(state: str) -> Cell:
     return _state_cell(looks().state(state))
 
 
-def _state_cell(state: State) -> Cell:
+def _state_cell(state: StateLook) -> Cell:
     return Cell(plain(state.text), colour=looks().colours[state.colour])

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from itertools import groupby
 from operator import attrgetter
 
-from counterflow.analysis.queries import Query
+from counterflow.analysis.queries import StoredQuery
 
 
-def cookbook(stored: Iterable[Query]) -> str:
+def cookbook(stored: Iterable[StoredQuery]) -> str:
     """Return the questions by section, in Markdown, below a list of links to them."""
     ordered = sorted(stored, key=attrgetter("section", "name"))
     sections = [(section, list(found)) for section, found in groupby(ordered, attrgetter("section"))]
@@ -20,9 +20,9 @@ def cookbook(stored: Iterable[Query]) -> str:
     return "\n".join([contents.lstrip(), "", *pages]).rstrip() + "\n"
 
 
-def _entry(query: Query) -> str:
+def _entry(query: StoredQuery) -> str:
     return f"- [{query.name}](#{query.name}): {query.question}"
 
 
-def _page(query: Query) -> str:
+def _page(query: StoredQuery) -> str:
     return f"### {query.name}\n\n{query.question}\n\n```sql\n{query.sql}\n```\n"

@@ -26,7 +26,7 @@ from counterflow.base.kafka import Kafka
 from counterflow.pipelines.landing import metrics, progress
 from counterflow.pipelines.landing.broker import Broker
 from counterflow.pipelines.landing.progress import Stillness
-from counterflow.pipelines.landing.reader import Key, Limits, Reader
+from counterflow.pipelines.landing.reader import Key, Limits, TopicReader
 from counterflow.pipelines.landing.rollups import keep_fresh
 from counterflow.pipelines.landing.writer import Abandoned, LandedBatch, Writer
 from counterflow.schemas.definition import datasets
@@ -94,7 +94,7 @@ class Lander:
         self._refresh = refresh
         self._broker = Broker(kafka, instance_id)
         self._admin = AdminClient(self._broker.client)
-        self._reader = Reader(self._broker, tables)
+        self._reader = TopicReader(self._broker, tables)
         self._failures: dict[str, _Failure] = {}
         self._begun_at = self._watched_at = self._ends_at = float("-inf")
         self._ends: dict[Key, int] = {}

@@ -90,7 +90,7 @@ def _ends(topic: str, messages: Sequence[Message]) -> dict[Key, int]:
     return {(topic, message.partition() or 0): (message.offset() or 0) + 1 for message in messages}
 
 
-class Reader:
+class TopicReader:
     """A member of the group.
 
     Parameters

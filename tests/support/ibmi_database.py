@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
-from counterflow.collectors.sources.sql.drivers import REFUSED_STATE, Target
+from counterflow.collectors.sources.sql.drivers import REFUSED_STATE, SqlTarget
 
 PASSWORD = "correct horse 'battery'"
 LIBRARIES = ("QSYS2", "SYSIBM", "QUSRSYS", "QPFRDATA")
@@ -30,7 +30,7 @@ class Refused(Exception):  # noqa: N818
     """This system's answer to a wrong password."""
 
 
-def connect(target: Target, password: str) -> Connection:
+def connect(target: SqlTarget, password: str) -> Connection:
     """Connect to the folder in the properties."""
     folder = Path(str(target.properties["folder"]))
     if password != PASSWORD:

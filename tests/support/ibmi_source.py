@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from counterflow.collectors.sources.sql.drivers import Target
+from counterflow.collectors.sources.sql.drivers import SqlTarget
 from counterflow.collectors.sources.sql.session import SqlSession
 from tests.support import ibmi_database
 from tests.support.ibmi_database import PASSWORD, System
@@ -25,5 +25,5 @@ sources:
 
 
 def session_of(system: System, password: Callable[[], str] = lambda: PASSWORD) -> SqlSession:
-    target = Target(host="prod01", user="FLOW", properties={"folder": str(system.folder)})
+    target = SqlTarget(host="prod01", user="FLOW", properties={"folder": str(system.folder)})
     return SqlSession(ibmi_database, target, password)

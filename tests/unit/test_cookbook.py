@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from counterflow.analysis.queries import Query, queries
+from counterflow.analysis.queries import StoredQuery, queries
 from counterflow.base.errors import CounterflowError
 
 
 def test_a_new_question_is_one_new_file(tmp_path: Path) -> None:
     (tmp_path / "how_many.sql").write_text("-- How many?\n-- section: Counting\n\nSELECT 1 AS n\n")
-    assert queries(tmp_path) == {"how_many": Query("how_many", "How many?", "Counting", "SELECT 1 AS n")}
+    assert queries(tmp_path) == {"how_many": StoredQuery("how_many", "How many?", "Counting", "SELECT 1 AS n")}
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def test_a_file_without_question_or_section_is_named(tmp_path: Path, text: str) 
 
 
 @pytest.mark.parametrize("query", queries().values(), ids=queries())
-def test_a_question_keeps_to_the_conventions(query: Query) -> None:
+def test_a_question_keeps_to_the_conventions(query: StoredQuery) -> None:
     assert "?" in query.question
     lines = [line for line in query.sql.splitlines() if not line.lstrip().startswith("--")]
     assert max(map(len, lines)) <= 140

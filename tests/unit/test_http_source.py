@@ -14,8 +14,8 @@ import pytest
 from counterflow.collectors.agent.config import SpoolFolder
 from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.sources.http.reports import Dds as Session
-from counterflow.collectors.sources.http.reports import Report
-from counterflow.collectors.sources.http.session import LONGEST_ANSWER, Target
+from counterflow.collectors.sources.http.reports import RmfReport
+from counterflow.collectors.sources.http.session import LONGEST_ANSWER, HttpTarget
 from counterflow.collectors.sources.polling.session import ErrorKind, SessionError
 from tests.support.dds import PASSWORD, USER, Authority, Dds
 from tests.support.memory_broker import Broker, running_agent
@@ -43,7 +43,7 @@ def session(dds: Dds) -> Iterator[OpenSession]:
 
     def make(password: Callable[[], str] = lambda: PASSWORD, **options: Any) -> Session:
         options = {"url": dds.url, "user": USER, "ca": dds.authority and dds.authority.authority} | options
-        made.append(Session(Target(**options), password))
+        made.append(Session(HttpTarget(**options), password))
         return made[-1]
 
     yield make
@@ -107,7 +107,7 @@ def test_a_certificate_for_another_name_is_refused(dds: Dds, session: OpenSessio
 @pytest.mark.parametrize("extension", ["", ".xml"])
 def test_a_dds_has_its_paths_with_or_without_an_extension(dds: Dds, session: OpenSession, extension: str) -> None:
     dds.extension = extension
-    client, report = session(), Report("SYSINFO", "SYS1", None, None)
+    client, report = session(), RmfReport("SYSINFO", "SYS1", None, None)
     client.open()
     before = len(dds.requested)
     assert len(list(report.read(client))) == 1
@@ -138,20 +138,20 @@ def test_an_answer_in_place_of_a_report_has_a_kind_by_its_status(
 
 def test_the_interval_is_what_the_dds_reports(dds: Dds, session: OpenSession) -> None:
     dds.gathered_s = 100
-    client, report = session(), Report("SYSINFO", "SYS1", None, None)
+    client, report = session(), RmfReport("SYSINFO", "SYS1", None, None)
     client.open()
     assert report.interval_s == 30
     list(report.read(client))
     assert report.interval_s == 50
-    assert Report("SYSINFO", "SYS1", 10, None).interval_s == 5
+    assert RmfReport("SYSINFO", "SYS1", 10, None).interval_s == 5
 
 
 def test_without_a_user_nobody_logs_on(tmp_path: Path) -> None:
     running = Dds()
     try:
-        client = Session(Target(url=running.url), None)
+        client = Session(HttpTarget(url=running.url), None)
         client.open()
-        assert len(list(Report("PROCU", "SYS1", None, None).read(client))) == 1
+        assert len(list(RmfReport("PROCU", "SYS1", None, None).read(client))) == 1
         assert running.passwords == []
         client.close()
     finally:
@@ -170,7 +170,7 @@ def test_a_packed_answer_is_unpacked_up_to_the_limit_of_an_answer() -> None:
         tracemalloc.start()
         try:
             with pytest.raises(SessionError, match=f"longer than {LONGEST_ANSWER} bytes"):
-                Session(Target(url=url), None).open()
+                Session(HttpTarget(url=url), None).open()
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()

@@ -15,7 +15,7 @@ import pytest
 
 from bench.generate_nmon import Shape, generate
 from counterflow.analysis.studies.figures import Key, measured
-from counterflow.analysis.studies.runs import Run
+from counterflow.analysis.studies.runs import ComparedRun
 from counterflow.collectors.formats import nmon
 from counterflow.collectors.records import Context, Item, Position, Reason, Record, Reject, singly
 from counterflow.collectors.summary import Summaries
@@ -213,7 +213,7 @@ def studied(items: list[Item], begin: str, end: str) -> float | None:
         elif item.dataset == "manifest" and f["counted"] == "job":
             rows["recorded"].append(row)
     times = (datetime.fromisoformat(f"2024-03-05T{time}Z").timestamp() for time in (begin, end))
-    return measured(Run("r", *times, ("lin1",)), rows).figures[Key("cpu", "lin1", "core", "busy_pct")].value
+    return measured(ComparedRun("r", *times, ("lin1",)), rows).figures[Key("cpu", "lin1", "core", "busy_pct")].value
 
 
 @pytest.mark.parametrize(("processes", "expected", "left_out"), [(True, 40.0, 1), (False, 45.0, 0)])

@@ -19,7 +19,7 @@ from counterflow.base.errors import CounterflowError
 from counterflow.collectors.sources.files import unicode
 from counterflow.collectors.sources.polling import reader as polling
 from counterflow.collectors.sources.polling.batch import Batch, Stream
-from counterflow.collectors.sources.polling.reader import Reader
+from counterflow.collectors.sources.polling.reader import PollingThread
 from counterflow.collectors.sources.polling.waiting import IN_MEMORY_BYTES, Spool, decode, encode
 from tests.support.waiting import until
 
@@ -57,7 +57,7 @@ class Started:
     def __init__(self, task: Task, waiting: Spool | None = None) -> None:
         self.events: list[str] = []
         waiting = waiting or Spool(None, IN_MEMORY_BYTES, {})
-        self.reader: Reader[Any] = Reader("x", Session(), [task], self.events.append, waiting)
+        self.reader: PollingThread[Any] = PollingThread("x", Session(), [task], self.events.append, waiting)
 
     def __enter__(self) -> Started:
         self.reader.start()

@@ -22,8 +22,8 @@ from websockets.sync.server import Server, ServerConnection, serve
 
 from counterflow.collectors.sources.polling.session import ErrorKind, SessionError
 from counterflow.collectors.sources.sql import mapepire
-from counterflow.collectors.sources.sql.drivers import Target
-from counterflow.collectors.sources.sql.packs import Query
+from counterflow.collectors.sources.sql.drivers import SqlTarget
+from counterflow.collectors.sources.sql.packs import PackQuery
 from counterflow.collectors.sources.sql.samples import RepeatedQuery
 from counterflow.collectors.sources.sql.session import SqlSession
 from tests.support import ibmi_database
@@ -61,7 +61,7 @@ class Mapepire:
 
     def serve(self, connection: ServerConnection) -> None:
         self.connections.append(connection)
-        target = Target(host="prod01", user="FLOW", properties={"folder": str(self.system.folder)})
+        target = SqlTarget(host="prod01", user="FLOW", properties={"folder": str(self.system.folder)})
         database, left = ibmi_database.connect(target, PASSWORD), dict[str, list[Any]]()
         for text in connection:
             message = json.loads(text)
@@ -109,11 +109,11 @@ def server(tmp_path: Path) -> Iterator[Mapepire]:
 
 
 def session(server: Mapepire, password: str = PASSWORD, **options: Any) -> SqlSession:
-    return SqlSession(mapepire, Target(host="127.0.0.1", port=server.port, user="FLOW", **options), lambda: password)
+    return SqlSession(mapepire, SqlTarget(host="127.0.0.1", port=server.port, user="FLOW", **options), lambda: password)
 
 
 def groups() -> RepeatedQuery:
-    return RepeatedQuery(Query(table="NRG_INFO", sql=("SELECT * FROM QSYS2.NRG_INFO",)), 15, "PROD01", None)
+    return RepeatedQuery(PackQuery(table="NRG_INFO", sql=("SELECT * FROM QSYS2.NRG_INFO",)), 15, "PROD01", None)
 
 
 def test_an_untrusted_certificate_is_refused_before_the_password_is_sent(server: Mapepire) -> None:

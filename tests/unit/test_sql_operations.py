@@ -18,7 +18,7 @@ from counterflow.collectors.records import Record, singly
 from counterflow.collectors.sources.polling.session import ErrorKind, SessionError
 from counterflow.collectors.sources.sql import packs
 from counterflow.collectors.sources.sql.drivers import DRIVERS
-from counterflow.collectors.sources.sql.packs import Query
+from counterflow.collectors.sources.sql.packs import PackQuery
 from counterflow.collectors.sources.sql.samples import RepeatedQuery
 from tests.support.ibmi_database import PASSWORD, System
 from tests.support.ibmi_source import configured, session_of
@@ -261,7 +261,10 @@ def test_a_query_that_takes_too_long_is_cancelled_and_sent_less_often(system: Sy
     system.hangs("QSYS2", "SUBSYSTEM_INFO")
     session = session_of(system)
     slow = RepeatedQuery(
-        Query(table="SUBSYSTEM_INFO", sql=("SELECT * FROM QSYS2.SUBSYSTEM_INFO",), timeout_s=0.1), 60, "PROD01", None
+        PackQuery(table="SUBSYSTEM_INFO", sql=("SELECT * FROM QSYS2.SUBSYSTEM_INFO",), timeout_s=0.1),
+        60,
+        "PROD01",
+        None,
     )
     (batch,) = slow.read(session)
     assert batch.trouble == "cancelled, since it took longer than 0.1 s"

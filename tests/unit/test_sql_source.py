@@ -21,12 +21,12 @@ from counterflow.collectors.agent.live import Live
 from counterflow.collectors.agent.metrics import Metrics
 from counterflow.collectors.formats.ibmi_tables.description import description
 from counterflow.collectors.sources.polling.batch import Batch, Cursor, Task
-from counterflow.collectors.sources.polling.reader import Reader
+from counterflow.collectors.sources.polling.reader import PollingThread
 from counterflow.collectors.sources.polling.waiting import Spool
 from counterflow.collectors.sources.sql import packs
 from counterflow.collectors.sources.sql.drivers import DRIVERS, driver
 from counterflow.collectors.sources.sql.members import Follow, Member, in_order
-from counterflow.collectors.sources.sql.packs import PackError, Query
+from counterflow.collectors.sources.sql.packs import PackError, PackQuery
 from counterflow.collectors.sources.sql.samples import RepeatedQuery
 from counterflow.collectors.sources.sql.session import SqlSession
 from counterflow.collectors.sources.sql.verdicts import OLD_S, Verdicts, raised
@@ -52,7 +52,7 @@ def follow(committed: dict[str, Cursor] | None = None, **options: Any) -> Follow
 
 
 def query(table: str, *sql: str, **options: Any) -> RepeatedQuery:
-    return RepeatedQuery(Query(table=table, sql=sql, **options), 15, "PROD01", None)
+    return RepeatedQuery(PackQuery(table=table, sql=sql, **options), 15, "PROD01", None)
 
 
 def with_rows(batches: Iterator[Batch]) -> list[Batch]:
@@ -137,7 +137,7 @@ def test_a_query_that_waits_for_a_verdict_is_sent_while_one_is_raised_and_only_t
     found = []
     with served(lambda _: (pages[-1] or "").encode() or None) as server:
         when = partial(Verdicts(f"{server}/metrics").raised, ODD)
-        waits = RepeatedQuery(Query(table="NRG_INFO", sql=("SELECT * FROM QSYS2.NRG_INFO",)), 15, ODD, None, when)
+        waits = RepeatedQuery(PackQuery(table="NRG_INFO", sql=("SELECT * FROM QSYS2.NRG_INFO",)), 15, ODD, None, when)
         now = time.time()
         for page in (None, metrics(ODD, "OK", now), metrics("B", "CAPPED", now), metrics(ODD, "CAPPED", now), None):
             pages.append(page)
@@ -155,7 +155,9 @@ def test_a_view_that_the_release_lacks_is_reported_once_and_queried_rarely(syste
     assert "no such table: QSYS2.NRG_INFO (42704)" in batch.trouble
     assert lacking.interval_s == 3600
     assert list(lacking.read(session)) == []
-    again = RepeatedQuery(Query(table="NRG_INFO", sql=("SELECT * FROM QSYS2.NRG_INFO",)), 15, "PROD01", batch.position)
+    again = RepeatedQuery(
+        PackQuery(table="NRG_INFO", sql=("SELECT * FROM QSYS2.NRG_INFO",)), 15, "PROD01", batch.position
+    )
     assert list(again.read(session)) == []  # reported before the agent was restarted
     system.nrg(1)
     (found,) = again.read(session)
@@ -345,11 +347,11 @@ def test_members_are_in_the_order_of_their_days_across_a_new_year() -> None:
 
 
 @contextmanager
-def polled(system: System, task: Task, most: int = 10**6) -> Iterator[tuple[Reader, list[str]]]:
+def polled(system: System, task: Task, most: int = 10**6) -> Iterator[tuple[PollingThread, list[str]]]:
     """Run a task, and a query of NRG_INFO every 50 ms; yield what runs them and the events that it reports."""
-    groups = RepeatedQuery(Query(table="NRG_INFO", sql=("SELECT * FROM QSYS2.NRG_INFO",)), 0.05, "PROD01", None)
+    groups = RepeatedQuery(PackQuery(table="NRG_INFO", sql=("SELECT * FROM QSYS2.NRG_INFO",)), 0.05, "PROD01", None)
     events: list[str] = []
-    reader = Reader("prod", session_of(system), [task, groups], events.append, Spool(None, most, {}))
+    reader = PollingThread("prod", session_of(system), [task, groups], events.append, Spool(None, most, {}))
     reader.start()
     yield reader, events
     reader.stop()

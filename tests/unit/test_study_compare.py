@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from counterflow.analysis.studies import written
 from counterflow.analysis.studies.compare import compare
-from counterflow.analysis.studies.figures import Figure, Key, Measured, measured
-from counterflow.analysis.studies.runs import Run, RunError, found
+from counterflow.analysis.studies.figures import Figure, Key, MeasuredRun, measured
+from counterflow.analysis.studies.runs import ComparedRun, RunError, found
 from tests.support.hostile import NAMES
 
 Rows = dict[str, list[dict[str, Any]]]
@@ -43,11 +43,11 @@ def row(of: str, end_s: float = 60, seconds: float | None = 60, system: str = "A
     return {"end_s": end_s, "seconds": seconds, "system": system, **empty, **columns}
 
 
-def run_of(rows: Rows, name: str = "a", minutes: int = 10, **known: Any) -> Measured:
-    return measured(Run(name, 0, 60 * minutes, ("A",), **known), rows)
+def run_of(rows: Rows, name: str = "a", minutes: int = 10, **known: Any) -> MeasuredRun:
+    return measured(ComparedRun(name, 0, 60 * minutes, ("A",), **known), rows)
 
 
-def value(run: Measured, table: str, name: str, of: str = "", system: str = "A") -> Figure:
+def value(run: MeasuredRun, table: str, name: str, of: str = "", system: str = "A") -> Figure:
     return run.figures[Key(table, "" if table in ("throughput", "response") else system, of, name)]
 
 
@@ -251,7 +251,9 @@ def test_nothing_for_a_unit_where_the_work_is_not_known() -> None:
     assert (idle.value, idle.reason) == (None, "nothing was done")
 
 
-def priced(cost: float | None, units_per_s: float, name: str, currency: str = "XXX", unit: str = "queries") -> Measured:
+def priced(
+    cost: float | None, units_per_s: float, name: str, currency: str = "XXX", unit: str = "queries"
+) -> MeasuredRun:
     return run_of({"work": work(units_per_s, unit_of_work=unit)}, name, cost=cost, currency=currency)
 
 
@@ -267,7 +269,7 @@ def priced(cost: float | None, units_per_s: float, name: str, currency: str = "X
         (priced(1, 0, "s"), None, "nothing was done"),
     ],
 )
-def test_price_performance(scenario: Measured, advantage: float | None, reason: str | None) -> None:
+def test_price_performance(scenario: MeasuredRun, advantage: float | None, reason: str | None) -> None:
     compared = compare([priced(1, 10, "b"), scenario])
     [figure] = [r.figures[1] for r in compared.rows if r.key.name == "price_performance_pct"]
     assert figure.value == (None if advantage is None else pytest.approx(advantage))
@@ -284,7 +286,7 @@ def test_what_does_not_compare_is_reported() -> None:
         }
 
     base = run_of(rows(range(1, 11), 4.0, 100.0, 1.0), "b")
-    other = measured(Run("s", 36_000, 38_400, ("A",)), rows(range(601, 641), 8.0, 200.0, 1.1))
+    other = measured(ComparedRun("s", 36_000, 38_400, ("A",)), rows(range(601, 641), 8.0, 200.0, 1.1))
     assert compare([base, other]).warnings == (
         "b and s: lengths differ: 600 s, 2400 s; compare rates, not totals",
         "b and s: load differs: 100 users, 200 users",
@@ -302,7 +304,7 @@ def test_other_units_have_no_difference() -> None:
 
 
 def test_one_system_each_is_compared_whatever_its_name_and_several_by_name() -> None:
-    def busy(*systems: str) -> Measured:
+    def busy(*systems: str) -> MeasuredRun:
         rows = [one | {"system": system} for system in systems for one in steady("processors", busy_pct=50.0)]
         return run_of({"processors": rows})
 

@@ -20,7 +20,7 @@ from counterflow.collectors.formats.ibmi_tables.collection import COLLECTION, re
 from counterflow.collectors.formats.ibmi_tables.description import Description, description
 from counterflow.collectors.formats.ibmi_tables.headers import no_header, recognise, table_of, without_header
 from counterflow.collectors.formats.ibmi_tables.layout import canonical
-from counterflow.collectors.formats.ibmi_tables.rows import Items, Reader, of_line, read_rows
+from counterflow.collectors.formats.ibmi_tables.rows import Items, RowReader, of_line, read_rows
 from counterflow.collectors.records import Context, Item, Neighbour, Position, Reason, Reject, Unusable, resumable
 from counterflow.collectors.text.cells import is_empty, points_may_group, separator, split
 from counterflow.collectors.text.codepages import decode, has_ebcdic
@@ -60,14 +60,14 @@ def parse(stream: BinaryIO, context: Context, position: Position | None = None) 
     A position follows every interval. Memory holds one interval, or one of each file where QAPMJOBOS is read
     together with QAPMJOBMI.
     """
-    reading = _Reading(stream, context, position or Position(0, 0))
+    reading = _TableReading(stream, context, position or Position(0, 0))
     try:
         yield from reading.items() if context.complete else resumable(reading.items())
     finally:
         reading.close()
 
 
-class _Reading:
+class _TableReading:
     def __init__(self, stream: BinaryIO, context: Context, position: Position) -> None:
         self._stream = stream
         self._context = context
@@ -75,7 +75,7 @@ class _Reading:
         self._read_to = (position.byte_offset, position.line)
         self._lines = read_lines(stream, *self._read_to)
         self._between: str = self.state.get("separator", ",")
-        self.reader: Reader | None = None
+        self.reader: RowReader | None = None
         self._beside: Beside | None = None
         self._beside_stream: BinaryIO | None = None
         self._join: Join | None = None
@@ -90,7 +90,7 @@ class _Reading:
             return
         if "table" in self.state:
             try:
-                self._read_with(Reader(self.state["table"], self.state["columns"], self._context, self.state))
+                self._read_with(RowReader(self.state["table"], self.state["columns"], self._context, self.state))
             except Unusable as error:
                 yield Reject(error.reason, str(error), "none", section=self.state["table"], system=self._context.system)
                 return
@@ -169,7 +169,7 @@ class _Reading:
         cells = self.reader.layout.typed(line.data)
         return None if cells is None or (isinstance(cells[0], str) and cells[0].strip()[:1].isalpha()) else cells
 
-    def _row(self, reader: Reader, cells: Cells, line: Line) -> Iterable[Item]:
+    def _row(self, reader: RowReader, cells: Cells, line: Line) -> Iterable[Item]:
         """Return the items of a row, as a list: this runs a million times a day."""
         cut = line.fault is Reason.CUT_LINE
         if cut and len(cells) != len(reader.layout.columns):
@@ -233,10 +233,10 @@ class _Reading:
         self._learn(table)
         self.state |= {"table": table, "columns": columns, "separator": self._between}
         yield from self._learn_order(table, columns, rows)
-        self._learn_ends(self._read_with(Reader(table, columns, self._context, self.state)))
+        self._learn_ends(self._read_with(RowReader(table, columns, self._context, self.state)))
         self._open_beside()
 
-    def _read_with(self, reader: Reader) -> Reader:
+    def _read_with(self, reader: RowReader) -> RowReader:
         """Let a reader read the rows that follow.
 
         Between semicolons, as locales with decimal commas write them, the whole file decides what points separate.
@@ -278,7 +278,7 @@ class _Reading:
             self.state["order"] = order
             yield replace(inferred(order), section=table, system=self._context.system)
 
-    def _learn_ends(self, reader: Reader) -> None:
+    def _learn_ends(self, reader: RowReader) -> None:
         """Read the ends of intervals from another file of the collection, where this one has only their numbers."""
         table = reader.layout.table.table
         if reader.layout.time_names != ("INTNUM",):
@@ -292,13 +292,13 @@ class _Reading:
         """Return the file of another table of the same collection."""
         return self._context.beside(table, other) if self._context.beside else None
 
-    def _read_beside(self, table: str, other: str) -> _Reading | None:
+    def _read_beside(self, table: str, other: str) -> _TableReading | None:
         """Read another file of the collection for what it teaches: its records come when it is read itself."""
         neighbour = self._neighbour(table, other)
         if neighbour is None:
             return None
         with neighbour.stream as stream:
-            reading = _Reading(stream, self._context_beside(table, other, complete=True), Position(0, 0))
+            reading = _TableReading(stream, self._context_beside(table, other, complete=True), Position(0, 0))
             for _ in reading.items():
                 pass
         return reading

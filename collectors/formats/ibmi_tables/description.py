@@ -91,7 +91,7 @@ class Described(Strict):
         return self.form == "number" and (counts or _WHOLE.match(self.type) is not None)
 
 
-class Filled(Strict):
+class FilledRows(Strict):
     """The rows of one dataset that a row of the table becomes.
 
     `columns` holds for each dataset column an expression over fields (see `expression`); those of the first record are
@@ -130,7 +130,7 @@ class Description(Strict):
     zeros: bool = True
     texts: bool = True
     fields: dict[str, Described] = {}
-    records: tuple[Filled, ...] = ()
+    records: tuple[FilledRows, ...] = ()
 
     @property
     def names(self) -> dict[str, str]:
@@ -216,7 +216,7 @@ def _joined(table: Description) -> Description:
     columns = {r.dataset: {} for r in filled}  # type: dict[str, dict[str, str | int | bool]]
     for record in filled:
         columns[record.dataset] |= record.columns
-    records = tuple(Filled(dataset=dataset, columns=found) for dataset, found in columns.items())
+    records = tuple(FilledRows(dataset=dataset, columns=found) for dataset, found in columns.items())
     return table.model_copy(update={"fields": fields, "records": records})
 
 

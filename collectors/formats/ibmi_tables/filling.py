@@ -7,7 +7,7 @@ from collections.abc import Container, Mapping, Sequence
 from itertools import chain, compress
 from typing import NamedTuple
 
-from counterflow.collectors.formats.ibmi_tables.description import Description, Filled
+from counterflow.collectors.formats.ibmi_tables.description import Description, FilledRows
 from counterflow.collectors.formats.ibmi_tables.expression import Column, Columns, fields, is_known, parsed
 from counterflow.schemas.definition import datasets
 
@@ -87,7 +87,7 @@ def _required(dataset: str) -> tuple[str, ...]:
 
 
 def _record(
-    filled: Filled, n: int, present: Container[str], sites: Mapping[str, str], used: set[str]
+    filled: FilledRows, n: int, present: Container[str], sites: Mapping[str, str], used: set[str]
 ) -> tuple[dict[str, ast.expr], ast.expr | None] | None:
     """Return the values by column, and the condition; None where a column that every row needs is absent."""
     values = {}

@@ -20,7 +20,7 @@ _MOST_INSTANTS = 100
 
 
 @dataclass
-class Interval:
+class OpenInterval:
     """The open interval: its number and end, and what its rows share.
 
     `seconds` is its length, `since_s` the time since the interval before, 0 where there is none. `stated` is the time
@@ -121,13 +121,13 @@ class Intervals:
             return bool(same) and found.instant <= datetime.fromisoformat(self.before)
         return iso(found.instant) == self.before
 
-    def open(self, number: str | None, found: Stamp, stated: datetime | None = None) -> Interval:
+    def open(self, number: str | None, found: Stamp, stated: datetime | None = None) -> OpenInterval:
         """Return the interval that a row begins."""
         before = self.before
         since_s = (found.instant - datetime.fromisoformat(before)).total_seconds() if before else 0.0
-        return Interval(number, found.instant, found.seconds, since_s, stated)
+        return OpenInterval(number, found.instant, found.seconds, since_s, stated)
 
-    def close(self, interval: Interval, digest: str) -> None:
+    def close(self, interval: OpenInterval, digest: str) -> None:
         """Remember an interval that is complete; `digest` is that of its rows."""
         table = self._layout.table.table
         self._state.setdefault("ts", {})[table] = interval.ts

@@ -13,7 +13,7 @@ from counterflow.collectors.formats.ibmi_tables.collection import COLLECTION, re
 from counterflow.collectors.formats.ibmi_tables.description import description, tables
 from counterflow.collectors.formats.ibmi_tables.expression import Column, Columns
 from counterflow.collectors.formats.ibmi_tables.for_update import FOR_UPDATE, counting_updates, why_unknown
-from counterflow.collectors.formats.ibmi_tables.intervals import Interval, Intervals, SampleRows
+from counterflow.collectors.formats.ibmi_tables.intervals import Intervals, OpenInterval, SampleRows
 from counterflow.collectors.formats.ibmi_tables.known import Known
 from counterflow.collectors.formats.ibmi_tables.layout import COUNTER, Layout, Row, layout
 from counterflow.collectors.formats.ibmi_tables.leftovers import Settings, Unknown, counters, undescribed
@@ -50,7 +50,7 @@ def read_rows(
         if table in COLLECTION:
             yield from read_collection(table, columns, rows, context, state, sampled_at)
             return
-        reader = Reader(table, columns, context, state, sampled_at)
+        reader = RowReader(table, columns, context, state, sampled_at)
     except Unusable as error:
         yield Reject(error.reason, str(error), "none", section=table, system=context.system)
         return
@@ -78,7 +78,7 @@ class _Waiting:
     items: Items = field(default_factory=list)
 
 
-class Reader:
+class RowReader:
     """Turns rows into tables, interval by interval; call `begins` before `row`, and `end` when it returns true.
 
     Rows wait until many can be converted together.
@@ -114,7 +114,7 @@ class Reader:
         self._running = RunningCounts(self.layout.table, state, self._reject)
         self._settings = Settings(table, state)
         self._sample = SampleRows(self.layout)
-        self._interval: Interval | None = None
+        self._interval: OpenInterval | None = None
         self._last: tuple[Any, ...] | None = None  # the time columns of the interval's rows, as written
         self._held: list[tuple[Row, Line | None, bool]] = []  # their instant is known once all of the interval are read
         self._held_number: str | None = None
@@ -224,7 +224,7 @@ class Reader:
         self._sample.clear()
         return [self._reject(Reason.DUPLICATE_ROW, detail, "none")]
 
-    def _open(self, number: str | None, found: Stamp, stated: datetime | None = None) -> tuple[Interval, Items]:
+    def _open(self, number: str | None, found: Stamp, stated: datetime | None = None) -> tuple[OpenInterval, Items]:
         """Open an interval; return it with the items of the rows that waited for its instant."""
         items: Items = []
         interval = self._interval = self.intervals.open(number, found, stated)
@@ -242,7 +242,7 @@ class Reader:
             items += self._add(interval, row, typed)
         return interval, items
 
-    def _envelope(self, interval: Interval, seconds: float | None) -> Fields:
+    def _envelope(self, interval: OpenInterval, seconds: float | None) -> Fields:
         """Return the fields that every row of the interval with this length carries."""
         envelope: Fields = {"ts": interval.ts, "system": self._system, "source": SOURCE}
         if seconds is not None:
@@ -255,7 +255,7 @@ class Reader:
         """Return the items of the rows before, and the reject of this one."""
         return [*self.flush(), self._reject(reason, detail, "none")]
 
-    def _add(self, interval: Interval, row: Row, typed: bool) -> Items:
+    def _add(self, interval: OpenInterval, row: Row, typed: bool) -> Items:
         """Let a row wait; return the items of those that waited long enough."""
         layout = self.layout
         seconds = row[layout.seconds] if layout.seconds is not None else interval.seconds
@@ -334,7 +334,9 @@ class Reader:
     def _columns(self, batch: Sequence[_Waiting]) -> Columns:
         return self.layout.of([one.row for one in batch], [one.seconds for one in batch], self._known)
 
-    def _reset(self, batch: Sequence[_Waiting], dataset: str, rows: Sequence[int], interval: Interval) -> list[bool]:
+    def _reset(
+        self, batch: Sequence[_Waiting], dataset: str, rows: Sequence[int], interval: OpenInterval
+    ) -> list[bool]:
         """Return of each row whether its baseline was reset after the sample before."""
         kept = [not self._running.overlaps(interval, batch[at].seconds) for at in rows]
         if not all(kept):

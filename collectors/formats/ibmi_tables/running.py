@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from counterflow.collectors.formats.ibmi_tables.description import Description
-from counterflow.collectors.formats.ibmi_tables.intervals import Interval
+from counterflow.collectors.formats.ibmi_tables.intervals import OpenInterval
 from counterflow.collectors.records import Fields, Reason, Reject, Unusable
 from counterflow.collectors.text.running_counts import Beside, beside
 from counterflow.collectors.text.stamps import iso
@@ -36,7 +36,7 @@ class RunningCounts:
             for filled in self._filled.values()
         }
 
-    def complete(self, interval: Interval, instance: str, dataset: str, columns: Fields) -> list[Reject]:
+    def complete(self, interval: OpenInterval, instance: str, dataset: str, columns: Fields) -> list[Reject]:
         """Complete a record of running counts with those of the instance's preceding sample."""
         filled, instant = self._filled[dataset], interval.instant
         now = {name: columns[name] for name in (*filled.previous, *filled.difference) if name in columns}
@@ -71,13 +71,13 @@ class RunningCounts:
             del columns[name]
         return [*rejects, *self.not_reset(interval, dataset, f"no {', '.join(averages)}", stated, found.apart_s)]
 
-    def overlaps(self, interval: Interval, seconds: float | None) -> bool:
+    def overlaps(self, interval: OpenInterval, seconds: float | None) -> bool:
         """Return whether a row covers time that the row before covers as well: its baseline was not reset since."""
         since_s = interval.since_s
         return bool(not self._table.time and seconds and since_s > 0 and seconds > since_s + _tolerance_s(since_s))
 
     def not_reset(
-        self, interval: Interval, dataset: str, lacking: str, covered_s: float | None, apart_s: float
+        self, interval: OpenInterval, dataset: str, lacking: str, covered_s: float | None, apart_s: float
     ) -> list[Reject]:
         """Return why figures since a baseline are no figures of the interval; once for all rows of an interval."""
         if dataset in interval.refused:
@@ -86,7 +86,7 @@ class RunningCounts:
         detail = f"{lacking}: the row covers {covered_s:g} s, and {apart_s:g} s passed since the sample before"
         return [self._refuse(Reason.REPEATED_BLOCK, f"{detail}; {_RESET}", "part")]
 
-    def forget(self, interval: Interval) -> None:
+    def forget(self, interval: OpenInterval) -> None:
         """Forget instances that were not seen for long."""
         oldest = iso(interval.instant - _FORGET)
         memory = self._state.get("previous", {}).get(self._table.table, {})

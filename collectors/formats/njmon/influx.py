@@ -34,7 +34,7 @@ _ESCAPED = re.compile(r"\\(.)")
 _BOOLEANS = {"t": True, "true": True, "f": False, "false": False}
 
 
-class Written(NamedTuple):
+class WrittenSample(NamedTuple):
     """The lines of one sample as one object, as njmon writes it, and the lines that cannot be read."""
 
     tree: dict[str, Any]
@@ -49,7 +49,7 @@ def is_nimon(head: bytes) -> bool:
     return _HEAD.match(head) is not None
 
 
-def samples(stream: BinaryIO, offset: int, line: int, given: datetime | None) -> Iterator[Written]:
+def samples(stream: BinaryIO, offset: int, line: int, given: datetime | None) -> Iterator[WrittenSample]:
     """Yield each sample from `offset`, which stands in line `line`; `given` is the time of a sample without one."""
     tree: dict[str, Any] = {}
     seen: set[str] = set()
@@ -60,7 +60,7 @@ def samples(stream: BinaryIO, offset: int, line: int, given: datetime | None) ->
         series, of = (found["series"], _host(_tags(found)) or host) if found else ("", host)
         is_another = series in seen or host not in (None, of)
         if first and last and (is_another or read.end - first.offset > MAX_SAMPLE):
-            yield Written(_timed(tree, given), first, last, refused, False)
+            yield WrittenSample(_timed(tree, given), first, last, refused, False)
             tree, refused, first = {}, [], None
             seen.clear()
         first, last, host = first or read, read, of
@@ -70,7 +70,7 @@ def samples(stream: BinaryIO, offset: int, line: int, given: datetime | None) ->
             fault = read.fault if read.fault is Reason.LINE_TOO_LONG else Reason.UNKNOWN_LINE
             refused.append((read, fault or Reason.UNKNOWN_LINE))
     if first and last:
-        yield Written(_timed(tree, given), first, last, refused, True)
+        yield WrittenSample(_timed(tree, given), first, last, refused, True)
 
 
 def _add(tree: dict[str, Any], line: re.Match[str]) -> bool:

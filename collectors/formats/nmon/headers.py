@@ -32,7 +32,7 @@ class Cell(NamedTuple):
     column: str
     factor: float = 1.0
     rate: bool = False
-    unit: semantics.Unit = semantics.UNKNOWN.other
+    unit: semantics.CounterUnit = semantics.UNKNOWN.other
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class ProcessLayout(NamedTuple):
     numeric_after: tuple[int, ...]
     text: tuple[tuple[int, str], ...]
     names: tuple[str, ...]
-    measures: tuple[semantics.Measure | None, ...]
+    measures: tuple[semantics.FilledMeasure | None, ...]
     unmeasured: tuple[tuple[int, str], ...]
 
 
@@ -272,13 +272,13 @@ class Headers:
         )
 
     def _measured(
-        self, dataset: str, key: tuple[str, ...], measure: semantics.Measure | None, section: str, name: str
+        self, dataset: str, key: tuple[str, ...], measure: semantics.FilledMeasure | None, section: str, name: str
     ) -> Cell:
         if measure is None:
             return self._counter(section, name, key[1] if dataset == "system_cpu" and key[1] != "all" else "")
         return Cell(dataset, key, *measure)
 
-    def _link(self, section: str, name: str, measures: Mapping[str, semantics.Measure]) -> Cell:
+    def _link(self, section: str, name: str, measures: Mapping[str, semantics.FilledMeasure]) -> Cell:
         link_type, split = semantics.LINKS[section]
         if split is None:
             return Cell("link", (link_type, name), *measures[""])

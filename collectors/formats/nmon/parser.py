@@ -11,7 +11,7 @@ from typing import Any
 from counterflow.collectors.formats.nmon.account import SECTION, Account
 from counterflow.collectors.formats.nmon.clock import LINUX_FIRST_S, Clock
 from counterflow.collectors.formats.nmon.headers import Facts, Headers, local_time, pack, unpack
-from counterflow.collectors.formats.nmon.reader import Reader, is_numeric, names, pair
+from counterflow.collectors.formats.nmon.reader import SnapshotReader, is_numeric, names, pair
 from counterflow.collectors.formats.nmon.rows import Plans
 from counterflow.collectors.formats.nmon.snapshot import ConfigItem, Snapshot
 from counterflow.collectors.formats.nmon.snapshot import items as items_of
@@ -59,7 +59,7 @@ class Parser:
         self._account.system = context.system
         self._plans = Plans()
         self._facts = Facts()
-        self._reader = Reader(Headers(self._facts), self._account)
+        self._reader = SnapshotReader(Headers(self._facts), self._account)
         self._in_aaa = True
         self._refused = False
         self._run_id: str | None = None

@@ -27,7 +27,7 @@ _NUMBER = re.compile(rb"-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _TOO_LARGE = 2.0**63
 
 
-class Reader:
+class SnapshotReader:
     """Reads rows into `snapshot` by `headers`; their faults go to the account."""
 
     def __init__(self, headers: Headers, account: Account) -> None:

@@ -44,7 +44,7 @@ KEYS = {
 """The columns that the key of a cell fills, by dataset; a counter has a row of its own."""
 
 
-class Measured(NamedTuple):
+class ColumnPlan(NamedTuple):
     """A column: for each row of its dataset the position of its value, -1 where it has none."""
 
     column: str
@@ -75,7 +75,7 @@ class Plan:
         self._keys = {dataset: _columns(KEYS[dataset], list(found)) for dataset, found in rows.items()}
         self._measured = {
             dataset: [
-                Measured(*found[:3], tuple(where.get(row, -1) for row in range(len(rows[dataset]))))
+                ColumnPlan(*found[:3], tuple(where.get(row, -1) for row in range(len(rows[dataset]))))
                 for found, where in columns.items()
             ]
             for dataset, columns in places.items()

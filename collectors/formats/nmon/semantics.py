@@ -14,7 +14,7 @@ from typing import NamedTuple
 from counterflow.schemas.mapping import fills
 
 
-class Measure(NamedTuple):
+class FilledMeasure(NamedTuple):
     """A column of a dataset filled with the value times `factor`, times the interval where it is a rate."""
 
     column: str
@@ -22,7 +22,7 @@ class Measure(NamedTuple):
     rate: bool = False
 
 
-class Unit(NamedTuple):
+class CounterUnit(NamedTuple):
     """Unit and kind of a value in `counter`; None where the recorder's documentation does not define them."""
 
     unit: str | None = None
@@ -37,45 +37,45 @@ class Family(NamedTuple):
     `signed` figures may be negative; a figure equal to `ceiling` stands for any value from there on.
     """
 
-    units: dict[str, Unit] = {}
-    other: Unit = Unit()
+    units: dict[str, CounterUnit] = {}
+    other: CounterUnit = CounterUnit()
     counter: str | None = None
     split: re.Pattern[str] | None = None
     signed: bool = False
     ceiling: int | None = None
 
 
-PERCENT = Unit("%", "percent")
-GAUGE = Unit(None, "gauge")
-MB = Unit("MB of 1,048,576 bytes", "gauge")
-PAGES = Unit("pages", "gauge")
-CORES = Unit("cores", "gauge")
-PER_S = Unit("1/s", "rate")
-KB_PER_S = Unit("KB of 1,024 bytes/s", "rate")
-BYTES_PER_S = Unit("bytes/s", "rate")
-KB = Unit("KB of 1,024 bytes", "gauge")
+PERCENT = CounterUnit("%", "percent")
+GAUGE = CounterUnit(None, "gauge")
+MB = CounterUnit("MB of 1,048,576 bytes", "gauge")
+PAGES = CounterUnit("pages", "gauge")
+CORES = CounterUnit("cores", "gauge")
+PER_S = CounterUnit("1/s", "rate")
+KB_PER_S = CounterUnit("KB of 1,024 bytes/s", "rate")
+BYTES_PER_S = CounterUnit("bytes/s", "rate")
+KB = CounterUnit("KB of 1,024 bytes", "gauge")
 
 
-class Filled(NamedTuple):
+class FilledDataset(NamedTuple):
     """The dataset that a section fills, and its columns by their names; "" where every column is a device."""
 
     dataset: str
-    measures: dict[str, Measure]
+    measures: dict[str, FilledMeasure]
 
 
 _SECTION = re.compile(r"[A-Z]+(?:_ALL|nnn)?")
 
 
-def _filled() -> dict[str, dict[str, Filled]]:
-    found: dict[str, dict[str, Filled]] = {"AIX": {}, "Linux": {}}
+def _filled() -> dict[str, dict[str, FilledDataset]]:
+    found: dict[str, dict[str, FilledDataset]] = {"AIX": {}, "Linux": {}}
     for dataset in ("system_cpu", "pool", "disk", "link", "job"):
         for fill in fills("nmon", dataset):
             section, _, name = fill.counter.partition(" ")
             if not _SECTION.fullmatch(section):
                 continue
             for system in [fill.remark] if fill.remark in found else found:
-                filled = found[system].setdefault(section, Filled(dataset, {}))
-                filled.measures[name] = Measure(fill.column, fill.factor, fill.rate)
+                filled = found[system].setdefault(section, FilledDataset(dataset, {}))
+                filled.measures[name] = FilledMeasure(fill.column, fill.factor, fill.rate)
     return found
 
 
@@ -136,7 +136,7 @@ _PAGE_EVENTS = (
     *("pgexct", "pgrclm", "pageins", "pageouts", "pgspgins", "pgspgouts", "numsios", "numiodone", "zerofills"),
     *("exfills", "scans", "cycles", "pgsteals"),
 )
-_MEMPAGES = Family(units=dict.fromkeys(_PAGE_EVENTS, Unit("pages")), other=PAGES)
+_MEMPAGES = Family(units=dict.fromkeys(_PAGE_EVENTS, CounterUnit("pages")), other=PAGES)
 
 _SHARED: dict[str, Family] = {
     "JFSFILE": Family(other=PERCENT, counter="%Used"),
@@ -206,17 +206,17 @@ COUNTERS: dict[str, dict[str, Family]] = {
         "CPUUTIL": Family(other=PERCENT),
         "LPAR": Family(other=GAUGE),
         "MEM": Family(other=MB),
-        "VM": Family(other=Unit(None, "delta")),  # nr_* are gauges, see `unit_of`
+        "VM": Family(other=CounterUnit(None, "delta")),  # nr_* are gauges, see `unit_of`
         "PROC": Family(units={"Runnable": GAUGE, "Blocked": GAUGE}, other=PER_S),
-        "MHZ": Family(other=Unit("MHz", "gauge"), counter="clock"),
+        "MHZ": Family(other=CounterUnit("MHz", "gauge"), counter="clock"),
         "GPU_UTIL": Family(other=PERCENT, counter="utilisation"),
         "GPU_MEM": Family(other=MB, counter="memory"),
         "GPU_UMEM": Family(other=PERCENT, counter="memory"),
-        "GPU_TEMP": Family(other=Unit("°C", "gauge"), counter="temperature", signed=True),
-        "GPU_WATTS": Family(other=Unit("W", "gauge"), counter="power"),
-        "GPU_MHZ": Family(other=Unit("MHz", "gauge"), counter="clock"),
+        "GPU_TEMP": Family(other=CounterUnit("°C", "gauge"), counter="temperature", signed=True),
+        "GPU_WATTS": Family(other=CounterUnit("W", "gauge"), counter="power"),
+        "GPU_MHZ": Family(other=CounterUnit("MHz", "gauge"), counter="clock"),
         "HUGEPAGES": Family(units={"HugeSizeMB": MB}, other=PAGES),
-        "DGIOTIME": Family(other=Unit("ms"), counter="busy"),
+        "DGIOTIME": Family(other=CounterUnit("ms"), counter="busy"),
     },
 }
 UNKNOWN = Family(signed=True)
@@ -233,7 +233,7 @@ def family(system: str, section: str) -> Family:
     return UNKNOWN
 
 
-def unit_of(system: str, section: str, column: str) -> Unit:
+def unit_of(system: str, section: str, column: str) -> CounterUnit:
     known = family(system, section)
     if section == "VM" and column.startswith("nr_"):
         return PAGES

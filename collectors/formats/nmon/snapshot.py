@@ -30,7 +30,7 @@ class Process:
     """One row of TOP: its texts, and its values with their measures."""
 
     text: dict[str, str]
-    measures: Sequence[semantics.Measure | None]
+    measures: Sequence[semantics.FilledMeasure | None]
     values: Values
 
 

@@ -49,7 +49,7 @@ def recognises(head: bytes) -> bool:
 def parse(stream: BinaryIO, context: Context, position: Position | None = None) -> Iterator[Item]:
     """Yield the records of each scrape; one ends at `# EOF`, before a comment with a time, or with the file."""
     start = position or Position(0, 0)
-    targets = {section: Target(**state) for section, state in start.state.items()}
+    targets = {section: ScrapedTarget(**state) for section, state in start.state.items()}
     lines: list[Line] = []
     beyond = 0
     last: Line | None = None
@@ -73,12 +73,12 @@ def parse(stream: BinaryIO, context: Context, position: Position | None = None) 
         yield _reached(last.end, last.number, targets)
 
 
-def _reached(offset: int, line: int, targets: dict[str, Target]) -> Position:
+def _reached(offset: int, line: int, targets: dict[str, ScrapedTarget]) -> Position:
     return Position(offset, line, {section: asdict(target) for section, target in targets.items()})
 
 
 @dataclass
-class Target:
+class ScrapedTarget:
     """What is kept of a target from one scrape to the next: JSON values.
 
     `about` has a digest of each family's description published last. `counts` are the running counts that fill columns,
@@ -94,7 +94,7 @@ class Target:
     noted: str | None = None
 
 
-def items(lines: Sequence[Line], beyond: int, context: Context, targets: dict[str, Target]) -> Iterator[Item]:
+def items(lines: Sequence[Line], beyond: int, context: Context, targets: dict[str, ScrapedTarget]) -> Iterator[Item]:
     """Yield the records and rejects of one scrape; `targets` have their state by name, which is updated.
 
     `beyond` is the number of lines that were not kept.
@@ -123,7 +123,7 @@ def items(lines: Sequence[Line], beyond: int, context: Context, targets: dict[st
         detail = "no metric names the system: set `system` of the source, or --system"
         yield Reject(Reason.BAD_HEADER, detail, "none", metrics[0].line, section=section)
         return
-    target = targets.setdefault(section, Target())
+    target = targets.setdefault(section, ScrapedTarget())
     fault = None
     if at is None and any(metric.at_s is None for metric in metrics):
         detail = "expected a comment with a time before the scrape, # 2026-11-21T18:50:00Z, or --at"
@@ -147,7 +147,7 @@ def _whole(line: Line) -> Line:
 
 
 def _counters(
-    metrics: Sequence[Metric], at: datetime | None, envelope: Fields, section: str, target: Target
+    metrics: Sequence[Metric], at: datetime | None, envelope: Fields, section: str, target: ScrapedTarget
 ) -> Iterator[Record | Reject]:
     without = [metric for metric in metrics if not is_number(metric)]
     note = None
@@ -185,7 +185,7 @@ def _counters(
             yield Record("counter", {**fields, "value": metric.value}, metric.line)
 
 
-def _described(found: Sequence[Family], envelope: Fields, section: str, target: Target) -> Iterator[Record]:
+def _described(found: Sequence[Family], envelope: Fields, section: str, target: ScrapedTarget) -> Iterator[Record]:
     """Yield type, unit and help of the families that differ from those published last."""
     for family in found:
         about = {name: words[:_LONGEST_TEXT] for name, words in family.about.items()}
@@ -196,7 +196,7 @@ def _described(found: Sequence[Family], envelope: Fields, section: str, target: 
 
 
 def _figures(
-    metrics: Sequence[Metric], at: datetime, envelope: Fields, section: str, target: Target
+    metrics: Sequence[Metric], at: datetime, envelope: Fields, section: str, target: ScrapedTarget
 ) -> Iterator[Record | Reject]:
     """Yield the rows that a known exporter fills; the running counts are kept for the next scrape."""
     exporter = known(metrics)

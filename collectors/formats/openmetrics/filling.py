@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from counterflow.collectors.formats.openmetrics.exporters import Exporter, Filled, Rows, Shares, exporters
+from counterflow.collectors.formats.openmetrics.exporters import Exporter, FilledColumn, Rows, Shares, exporters
 from counterflow.collectors.formats.openmetrics.exposition import Metric
 from counterflow.collectors.records import Fields
 from counterflow.collectors.text.device_names import devices
@@ -85,7 +85,7 @@ def _figures(rows: Rows, metrics: Sequence[Metric], scrape: Scrape) -> Fields:
     return {column: value for column, value in found.items() if value is not None}
 
 
-def _figure(filled: Filled, metrics: Sequence[Metric], scrape: Scrape) -> float | None:
+def _figure(filled: FilledColumn, metrics: Sequence[Metric], scrape: Scrape) -> float | None:
     """Return a figure, None where its metric is missing, of an unknown growth, or negative: an unknown speed is -1."""
     values = scrape.grown if filled.grew else {metric.series: metric.value for metric in metrics}
     parts = [values[metric.series] for metric in metrics if metric.name == filled.metric and metric.series in values]

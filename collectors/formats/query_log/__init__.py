@@ -32,7 +32,7 @@ MAX_RUNS = 1000
 """Runs of a file that are remembered."""
 
 
-class Query(NamedTuple):
+class LoggedQuery(NamedTuple):
     query: str
     user: str
     begin: datetime
@@ -40,7 +40,7 @@ class Query(NamedTuple):
     completed: bool
 
 
-Run = tuple[str, str]
+QueryRun = tuple[str, str]
 Runs = dict[str, Any]
 
 
@@ -53,8 +53,8 @@ def parse(stream: BinaryIO, context: Context, position: Position | None = None) 
     if not context.complete:
         return
     rows = CsvRows(stream, context, position, _is_header, WAY_OUT, known=(*REQUIRED, *OPTIONAL))
-    runs: dict[Run, list[Query]] = {}
-    seen: set[tuple[Run, Query]] = set()
+    runs: dict[QueryRun, list[LoggedQuery]] = {}
+    seen: set[tuple[QueryRun, LoggedQuery]] = set()
     end: Position | None = None
     for item in rows.items():
         if isinstance(item, Position):
@@ -87,7 +87,7 @@ def _is_header(names: Collection[str]) -> bool:
     return set(REQUIRED) <= set(names)
 
 
-def _query(row: CsvRow, memory: Runs) -> tuple[Run, Query] | Reject:
+def _query(row: CsvRow, memory: Runs) -> tuple[QueryRun, LoggedQuery] | Reject:
     values = {"run_id": "", "user": "", "status": ""} | row.values
     if not values["workload"]:
         return Reject(Reason.OUT_OF_RANGE, "expected workload, found nothing", "none")
@@ -108,10 +108,10 @@ def _query(row: CsvRow, memory: Runs) -> tuple[Run, Query] | Reject:
     if before is not None and end <= datetime.fromisoformat(before["ts"]):
         detail = f"the run was read up to {before['ts']} before, when nothing was added to the log for a while"
         return Reject(Reason.LATE_ROW, detail, "none")
-    return run, Query(values["query"], values["user"], begin, end, values["status"].lower() in COMPLETED)
+    return run, LoggedQuery(values["query"], values["user"], begin, end, values["status"].lower() in COMPLETED)
 
 
-def _records(run: Run, queries: list[Query], memory: Runs, system: str) -> Iterator[Record]:
+def _records(run: QueryRun, queries: list[LoggedQuery], memory: Runs, system: str) -> Iterator[Record]:
     """Yield the work done at the run's first begin and at each end; `memory` holds its state from earlier reads."""
     workload, run_id = run
     common: Fields = {"system": system, "source": SOURCE, "workload": workload, "run_id": run_id}
@@ -122,7 +122,7 @@ def _records(run: Run, queries: list[Query], memory: Runs, system: str) -> Itera
     if (known is None or iso(first) != known["begin"]) and all(query.end > first for query in queries):
         yield Record("workload", {"ts": iso(first), **common, "done": 0.0, "failed": 0.0})
     state = known or {"ts": iso(first), "done": 0, "failed": 0}
-    ended: dict[str, list[Query]] = defaultdict(list)
+    ended: dict[str, list[LoggedQuery]] = defaultdict(list)
     for query in queries:
         ended[iso(query.end)].append(query)
     for ts in sorted(ended, key=datetime.fromisoformat):

@@ -139,9 +139,9 @@ def _report(report: Mapping[str, Any], state: RmfState, context: Context) -> Ite
     try:
         found = header_of(report, context, state.seen)
         if found.name in _READERS:
-            yield from _READERS[found.name](_Reading(found, content, state))
+            yield from _READERS[found.name](_ReportReading(found, content, state))
         elif text(mapping(report.get("metric")).get("format")) in ("single", "list"):
-            yield from _metric(_Reading(found, content, state), report)
+            yield from _metric(_ReportReading(found, content, state), report)
         else:
             raise Unusable(Reason.UNKNOWN_LINE, f"expected a report {', '.join(_READERS)}, or a single metric")
     except Unusable as error:
@@ -153,7 +153,7 @@ def _raw(report: Mapping[str, Any]) -> bytes:
     return json.dumps(report).encode()
 
 
-class _Reading:
+class _ReportReading:
     """The reading of one report: the fields that its records share, and the figures that were refused."""
 
     def __init__(self, found: Header, content: Body, state: RmfState) -> None:
@@ -224,7 +224,7 @@ class _Reading:
         yield from self._refused.rejects()
 
 
-def _sysinfo(reading: _Reading) -> Iterator[Item]:
+def _sysinfo(reading: _ReportReading) -> Iterator[Item]:
     caption, rows = dict(reading.content.caption), 0
     for engine_type, (busy, online) in ENGINES.items():
         figures = {
@@ -248,7 +248,7 @@ def _sysinfo(reading: _Reading) -> Iterator[Item]:
     yield from reading.end("system_cpu", rows)
 
 
-def _procu(reading: _Reading) -> Iterator[Item]:
+def _procu(reading: _ReportReading) -> Iterator[Item]:
     reading.needs("PRUPJOB")
     seen: Counter[str] = Counter()
     for row in reading.content.rows:
@@ -262,7 +262,7 @@ def _procu(reading: _Reading) -> Iterator[Item]:
     yield from reading.end("job", seen.total())
 
 
-def _pcie(reading: _Reading) -> Iterator[Item]:
+def _pcie(reading: _ReportReading) -> Iterator[Item]:
     reading.needs(PCIE_FUNCTION)
     types = dict(reading.content.columns)
     functions: Counter[str] = Counter()
@@ -287,7 +287,7 @@ def _pcie(reading: _Reading) -> Iterator[Item]:
     yield from reading.end()
 
 
-def _metric(reading: _Reading, report: Mapping[str, Any]) -> Iterator[Item]:
+def _metric(reading: _ReportReading, report: Mapping[str, Any]) -> Iterator[Item]:
     """Yield one metric of `/gpm/perform`: a single value, or one per row of its list."""
     of = mapping(report.get("metric"))
     id, description = text(of.get("id")), text(of.get("description"))
@@ -308,7 +308,7 @@ def _metric(reading: _Reading, report: Mapping[str, Any]) -> Iterator[Item]:
     yield from reading.end()
 
 
-_READERS: dict[str, Callable[[_Reading], Iterator[Item]]] = {"SYSINFO": _sysinfo, "PROCU": _procu, "PCIE": _pcie}
+_READERS: dict[str, Callable[[_ReportReading], Iterator[Item]]] = {"SYSINFO": _sysinfo, "PROCU": _procu, "PCIE": _pcie}
 
 
 def _one_more(name: str, seen: Counter[str]) -> str:

@@ -148,7 +148,7 @@ class Price(Entry):
     )
 
 
-class Run(Entry):
+class LabelledRun(Entry):
     subject = ("name", "systems")
     section, item = "run", "name"
     kept = ("end", "workload", "units", "warm_up_s")
@@ -163,7 +163,7 @@ class Run(Entry):
     warm_up_s: Amount | None = Field(None, description="seconds at its beginning that do not count, 0 or more")
 
     @model_validator(mode="after")
-    def _is_long_enough(self) -> Run:
+    def _is_long_enough(self) -> LabelledRun:
         left_s = (self.end - self.since).total_seconds() - (self.warm_up_s or 0) if self.end else 1
         if left_s <= 0:
             text = "`end` is not behind `begin` and `warm_up_s`: nothing would be left of the run"
@@ -218,7 +218,7 @@ LISTS: dict[str, type[Entry]] = {
     "log_ceilings": Ceiling,
     "ports": Port,
     "prices": Price,
-    "runs": Run,
+    "runs": LabelledRun,
     "batches": Batch,
     "mirrors": Mirror,
     "changes": Change,

@@ -16,7 +16,7 @@ LONGEST_BYTES = 2**20
 """The longest file that is read: that of a site of some hundred systems is a tenth of it."""
 
 
-class Written(NamedTuple):
+class PlacedEntry(NamedTuple):
     """An entry and where it stands."""
 
     entry: Entry
@@ -29,7 +29,7 @@ class Reading:
 
     text: str = ""
     site: str | None = None
-    entries: list[Written] = field(default_factory=list)
+    entries: list[PlacedEntry] = field(default_factory=list)
     rejects: list[Reject] = field(default_factory=list)
 
     def refuse(self, what: str, node: yaml.Node, at: yaml.Mark | None = None, *, section: str | None = None) -> None:
@@ -118,7 +118,7 @@ def _read_entry(name: str, at: int, node: yaml.Node, seen: dict[tuple[object, ..
             mistakes.append((node.start_mark, f": line {stands} is about the same; remove one of them"))
         elif not mistakes:
             seen |= dict.fromkeys(keys, node.start_mark.line + 1)
-            reading.entries.append(Written(entry, node))
+            reading.entries.append(PlacedEntry(entry, node))
     for mark, what in mistakes:
         reading.refuse(f"{name}[{at}]{what}", node, mark, section=name)
 

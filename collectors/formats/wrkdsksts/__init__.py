@@ -16,7 +16,7 @@ from typing import BinaryIO, Literal, NamedTuple, TypedDict
 
 from counterflow.collectors.formats.wrkdsksts import rows
 from counterflow.collectors.formats.wrkdsksts.captures import Capture, captures, is_wrkdsksts, stray
-from counterflow.collectors.formats.wrkdsksts.rows import Unit
+from counterflow.collectors.formats.wrkdsksts.rows import DiskUnit
 from counterflow.collectors.records import Context, Fields, Item, Position, Reason, Record, Reject, Unusable
 from counterflow.collectors.text import stamps
 from counterflow.collectors.text.dates import ORDERS, inferred, readings
@@ -95,7 +95,7 @@ class WrkdskstsState:
 class Disk:
     """The rows of one disk: of the first view, of the second, or of both."""
 
-    unit: Unit
+    unit: DiskUnit
     device_type: str = "disk"
     leaf: bool = True
 
@@ -313,9 +313,9 @@ def _disks(capture: Capture, state: WrkdskstsState, disks: dict[str, Disk]) -> I
         yield _note(capture, Reason.DUPLICATE_ROW, detail, "all")
 
 
-def _joined(one: Unit, other: Unit) -> Unit:
+def _joined(one: DiskUnit, other: DiskUnit) -> DiskUnit:
     pairs = zip(one, other, strict=True)
-    return Unit(*(mine if mine not in (None, {}) else theirs for mine, theirs in pairs))  # type: ignore[arg-type]
+    return DiskUnit(*(mine if mine not in (None, {}) else theirs for mine, theirs in pairs))  # type: ignore[arg-type]
 
 
 def _amounts(m: Mapping[str, float], seconds: float) -> dict[str, Amount]:

@@ -33,7 +33,7 @@ _PROTECTIONS = re.compile(r"DPY|MRR|RAID ?\d+|\*?NONE")
 _COMPRESSIONS = re.compile(r"[A-Z*]{1,4}")
 
 
-class Unit(NamedTuple):
+class DiskUnit(NamedTuple):
     """One disk unit; a value that the line does not hold is None.
 
     `measures` are the numbers by the names of `MEASURES`, empty where the line is of the second view.
@@ -77,7 +77,7 @@ def layout(lines: Iterable[str], before: Sequence[int] | None) -> tuple[int, ...
     return tuple(before) if before else None
 
 
-def read(line: str, columns: Sequence[int] | None) -> Unit:
+def read(line: str, columns: Sequence[int] | None) -> DiskUnit:
     """Read a line that begins with a unit number; `columns` are the ends of the columns, where known.
 
     Raises
@@ -88,7 +88,7 @@ def read(line: str, columns: Sequence[int] | None) -> Unit:
     if at is not None:
         cells = [token[0] for token in _TOKEN.finditer(line)][:_COLUMNS]
     elif match := _STATES.match(line):
-        return Unit(str(int(match["unit"])), match["type"], {}, match["asp"], *_words(match["words"]))
+        return DiskUnit(str(int(match["unit"])), match["type"], {}, match["asp"], *_words(match["words"]))
     elif columns is None:
         detail = f"expected {_COLUMNS} columns, and no line shows where columns that run together end"
         raise Unusable(Reason.FIELD_COUNT, detail)
@@ -102,7 +102,7 @@ def read(line: str, columns: Sequence[int] | None) -> Unit:
     rest = line[at[-1] :]
     asp = _ASP.match(rest)
     words = _words(rest[asp.end() :] if asp else rest)
-    return Unit(str(int(cells[0])), cells[1], measures, asp["asp"] if asp else None, *words)
+    return DiskUnit(str(int(cells[0])), cells[1], measures, asp["asp"] if asp else None, *words)
 
 
 def _words(rest: str) -> tuple[str | None, str | None, str | None]:

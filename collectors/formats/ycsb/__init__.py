@@ -49,10 +49,10 @@ def parse(stream: BinaryIO, context: Context, position: Position | None = None) 
         detail = "the output does not name its system: set `system` of the source, or --system"
         yield Reject(Reason.BAD_HEADER, detail, "none")
         return
-    yield from _Reading(stream, context, position or Position(0, 0)).items()
+    yield from _OutputReading(stream, context, position or Position(0, 0)).items()
 
 
-class _Reading:
+class _OutputReading:
     def __init__(self, stream: BinaryIO, context: Context, position: Position) -> None:
         self._stream = stream
         self._context = context

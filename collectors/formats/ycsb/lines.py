@@ -53,7 +53,7 @@ class Kind(NamedTuple):
     what: Literal["done", "failed", "other"]
 
 
-class Measured(NamedTuple):
+class StatusFigures(NamedTuple):
     """The figures of one name in a status line, by its own labels; None for one that is NaN, or `refused`."""
 
     name: str
@@ -72,7 +72,7 @@ class Status(NamedTuple):
     elapsed_s: int
     done: int
     rate: float | None
-    measured: list[Measured]
+    measured: list[StatusFigures]
 
 
 class Summed(NamedTuple):
@@ -100,7 +100,7 @@ def status(line: str) -> Status | None:
     )
 
 
-def measured(text: str) -> Iterator[Measured]:
+def measured(text: str) -> Iterator[StatusFigures]:
     """Yield what is measured under each name in the rest of a status line, or in a line that continues one."""
     for found in KIND.finditer(text):
         if found["name"]:
@@ -108,11 +108,11 @@ def measured(text: str) -> Iterator[Measured]:
             figures = {name: number(value) for name, value in written.items()}
             none = (name for name, figure in figures.items() if figure is None)
             refused = (f"{found['name']} {name}: {written[name]:.40}" for name in none if written[name] not in _NONE)
-            yield Measured(found["name"], figures, tuple(refused))
+            yield StatusFigures(found["name"], figures, tuple(refused))
         elif found["of"]:
-            yield Measured(found["of"], {"Avg": number(found["mean"])})
+            yield StatusFigures(found["of"], {"Avg": number(found["mean"])})
         else:
-            yield Measured(found["raw"], {"Count": number(found["count"]), "Avg": number(found["raw_mean"])})
+            yield StatusFigures(found["raw"], {"Count": number(found["count"]), "Avg": number(found["raw_mean"])})
 
 
 def summed(line: str) -> Summed | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from counterflow.collectors.formats.ycsb.lines import OK, Kind, Measured, Status, kind, number
+from counterflow.collectors.formats.ycsb.lines import OK, Kind, Status, StatusFigures, kind, number
 from counterflow.collectors.records import Context, Fields, Reason, Record, Reject
 from counterflow.collectors.text.periods import missing_between, remembered
 from counterflow.collectors.text.stamps import AMBIGUOUS, iso, to_utc
@@ -137,7 +137,7 @@ def of_status(run: YcsbRun, status: Status, context: Context) -> Iterator[Record
         yield Reject(Reason.NOT_A_NUMBER, f"{len(refused)} figures: {'; '.join(refused[:_SHOWN])}", "part")
 
 
-def _of_kind(of: Kind, one: Measured, run: YcsbRun, kinds: Fields) -> Iterator[Record]:
+def _of_kind(of: Kind, one: StatusFigures, run: YcsbRun, kinds: Fields) -> Iterator[Record]:
     """Yield the figures of a status line under one name."""
     figures = dict(one.figures)
     count = figures.get("Count")

@@ -59,7 +59,7 @@ class ZhlState:
 
 
 @dataclass
-class Report:
+class WriteListing:
     """One listing: the data set, the begin of its counts, its figures, and those of each device."""
 
     data_set: str | None = None
@@ -125,7 +125,7 @@ def _reports(sample: list[Found], state: ZhlState, system: str, ts: str) -> Iter
     envelope: Fields = {"ts": ts, "system": system, "source": "zhl_write_stats"}
     spent: list[Writes] = []
     for listing in (found.listing for found in sample):
-        report = Report()
+        report = WriteListing()
         yield from _read(listing, report)
         first = listing.first
         if report.data_set is None or not report.figures:
@@ -177,7 +177,7 @@ def _between(before: Total | None, total: Total) -> Writes:
     return Writes(requests - earlier, sync - earlier * before["sync_pct"] / 100, error, before["ts"])
 
 
-def _counters(report: Report, envelope: Fields) -> Iterator[Record]:
+def _counters(report: WriteListing, envelope: Fields) -> Iterator[Record]:
     instances = {str(report.data_set): report.figures}
     instances |= {f"{report.data_set} {device}": figures for device, figures in report.devices.items()}
     for instance, figures in instances.items():
@@ -188,7 +188,7 @@ def _counters(report: Report, envelope: Fields) -> Iterator[Record]:
             yield Record("counter", {**envelope, **counted, **facts})
 
 
-def _read(listing: Listing, report: Report) -> Iterator[Reject]:
+def _read(listing: Listing, report: WriteListing) -> Iterator[Reject]:
     """Read a listing into `report`; yield a reject for whatever cannot be read."""
     columns: tuple[str, ...] | None = None
     for body, line in listing.rows[1:]:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 
 from counterflow.collectors.formats.rmf_dds import newest
-from counterflow.collectors.sources.http.session import HttpSession, Target
+from counterflow.collectors.sources.http.session import HttpSession, HttpTarget
 from counterflow.collectors.sources.polling.batch import ABSENT_S, Batch, Cursor, Stream
 from counterflow.collectors.sources.polling.session import ErrorKind, SessionError
 
@@ -31,7 +31,7 @@ the same interval, and the next one could skip an interval."""
 class Dds(HttpSession):
     """The connection to a DDS."""
 
-    def __init__(self, target: Target, password: Callable[[], str] | None) -> None:
+    def __init__(self, target: HttpTarget, password: Callable[[], str] | None) -> None:
         super().__init__(target, password, ("application/json",))
         self._extensions = EXTENSIONS
 
@@ -55,7 +55,7 @@ class Dds(HttpSession):
         return answer
 
 
-class Report:
+class RmfReport:
     """One report; `end` of its position is the end of the last interval that was handed over."""
 
     def __init__(self, report: str, system: str, interval_s: float | None, committed: Cursor | None) -> None:

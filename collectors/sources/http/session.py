@@ -30,7 +30,7 @@ for _name in ("httpx", "httpcore"):  # the latter logs headers, and the password
     logging.getLogger(_name).propagate = False
 
 
-class Target(Strict):
+class HttpTarget(Strict):
     """A server and how to reach it; never the password.
 
     `ca` is a PEM file with the authority, or the certificate itself, by which the server is trusted, instead of those
@@ -97,7 +97,7 @@ class HttpSession:
 
     def __init__(
         self,
-        target: Target,
+        target: HttpTarget,
         password: Callable[[], str] | None,
         accept: Sequence[str],
         timeout_s: float = TIMEOUT_S,

@@ -1,8 +1,8 @@
 """Queries one system in a thread of its own, so that a slow system delays no other.
 
-A `Reader` sends the queries that are due and lets each `Batch` wait to be taken; where there is no room, it waits. A
-batch carries the position that it reaches, so the publisher can commit both together, and a reader that begins at the
-committed position goes on exactly there.
+A `PollingThread` sends the queries that are due and lets each `Batch` wait to be taken; where there is no room, it
+waits. A batch carries the position that it reaches, so the publisher can commit both together, and a thread that begins
+at the committed position goes on exactly there.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ OnEvent = Callable[[str], None]
 _Polled = TypeVar("_Polled", bound=Session)
 
 
-class Reader(Generic[_Polled]):
+class PollingThread(Generic[_Polled]):
     """The thread of one system. Times are multiples of the interval, so that several systems are queried at once.
 
     Its batches wait in `waiting`.

@@ -30,7 +30,7 @@ LOST_STATE = "08001"
 """SQLSTATE of a connection that cannot be made or is gone."""
 
 
-class Target(Strict):
+class SqlTarget(Strict):
     """A system to connect to and how; never the password.
 
     `ca` is a PEM file with the authority, or the certificate itself, by which the system is trusted, instead of those

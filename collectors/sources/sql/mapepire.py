@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from counterflow.base.errors import CounterflowError
-from counterflow.collectors.sources.sql.drivers import LOST_STATE, REFUSED_STATE, Target, client
+from counterflow.collectors.sources.sql.drivers import LOST_STATE, REFUSED_STATE, SqlTarget, client
 
 PORT = 8076
 PROPERTIES = {"naming": "sql", "date format": "iso", "time format": "iso", "transaction isolation": "none"}
@@ -22,7 +22,7 @@ for _name in ("mapepire_python", "websockets"):  # what they log they also raise
     logging.getLogger(_name).propagate = False
 
 
-def connect(target: Target, password: str) -> Any:
+def connect(target: SqlTarget, password: str) -> Any:
     """Return a connection. The certificate must come from an authority in `ca`, or else one that this machine trusts.
 
     Without a `ca` the client would trust whatever certificate the server first shows, so it is always given one.

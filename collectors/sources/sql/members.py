@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from counterflow.collectors.formats.ibmi_tables.description import description
 from counterflow.collectors.sources.polling.batch import Batch, Cursor, Stream
 from counterflow.collectors.sources.polling.session import ErrorKind, SessionError
-from counterflow.collectors.sources.sql.packs import SYSTEM_NAME, File, Members
+from counterflow.collectors.sources.sql.packs import SYSTEM_NAME, Members, PhysicalFile
 from counterflow.collectors.sources.sql.session import SqlSession
 
 KEYS = ("INTNUM", "DATETIME")
@@ -109,7 +109,7 @@ class Follow:
                     if grows:
                         waiting.add(stream.name)  # later members are of a later time
 
-    def _stream(self, library: str, file: File) -> Stream:
+    def _stream(self, library: str, file: PhysicalFile) -> Stream:
         name = f"{library}/{file.table}"
         if name not in self._streams:
             self._streams[name] = Stream(name, file.table, f"{self._system}:{name}", self._committed.get(name), library)
@@ -132,7 +132,7 @@ class Follow:
                     listed.setdefault(file, set()).add(member)
         return listed
 
-    def _parts(self, session: SqlSession, library: str, file: File, active: str | None) -> list[_Part]:
+    def _parts(self, session: SqlSession, library: str, file: PhysicalFile, active: str | None) -> list[_Part]:
         """Return the files behind one of the pack, looked up once per connection and collection."""
         place = (session.number, active, file.table)
         if place not in self._found:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from counterflow.collectors.sources.sql.drivers import Target, client
+from counterflow.collectors.sources.sql.drivers import SqlTarget, client
 
 PROPERTIES = {"DRIVER": "IBM i Access ODBC Driver", "NAM": 0, "CMT": 0, "SSL": 1}
 """Keywords of the connection: SQL naming, no commitment control, TLS; those of the configuration override them."""
@@ -16,7 +16,7 @@ _SPECIAL = re.compile(r"[][{}(),;?*=!@]|^\s|\s$|^$")
 _module = client("pyodbc", "odbc")
 
 
-def connect(target: Target, password: str) -> Any:
+def connect(target: SqlTarget, password: str) -> Any:
     """Return a connection; the driver's own configuration decides whom TLS trusts."""
     keywords = {**PROPERTIES, **target.properties, "SYSTEM": target.host, "UID": target.user, "PWD": password}
     text = ";".join(f"{name}={_quoted(str(value))}" for name, value in keywords.items())

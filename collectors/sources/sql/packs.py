@@ -34,7 +34,7 @@ def _all_queries(statements: tuple[str, ...]) -> tuple[str, ...]:
     return statements
 
 
-class Query(Strict):
+class PackQuery(Strict):
     """A query sent every `interval_s` (left out: that of the pack).
 
     `table` names the description by which its rows are read. `sql` lists statements: the first that this release knows
@@ -58,7 +58,7 @@ class Query(Strict):
         return _all_queries(sql)
 
 
-class File(Strict):
+class PhysicalFile(Strict):
     """One file, or the files in `join` put side by side where the columns `by` agree; `table` describes the rows.
 
     Where a system lacks all but one file of a join, that one is read by its own name.
@@ -98,7 +98,7 @@ class Members(Strict):
     columns: str
     library: str = Field(pattern=SYSTEM_NAME)
     discover: tuple[Discovered, ...] = ()
-    files: tuple[File, ...] = Field(min_length=1)
+    files: tuple[PhysicalFile, ...] = Field(min_length=1)
 
     @field_validator("active", "listings")
     @classmethod
@@ -124,7 +124,7 @@ class Pack(Strict):
     when: Literal["verdict"] | None = None
     alone: bool = False
     timeout_s: float | None = Field(None, gt=0)
-    queries: tuple[Query, ...] = ()
+    queries: tuple[PackQuery, ...] = ()
     members: Members | None = None
 
     @property

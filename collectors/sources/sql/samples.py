@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 
 from counterflow.collectors.sources.polling.batch import ABSENT_S, Batch, Cursor, Stream
 from counterflow.collectors.sources.polling.session import ErrorKind, SessionError
-from counterflow.collectors.sources.sql.packs import Query
+from counterflow.collectors.sources.sql.packs import PackQuery
 from counterflow.collectors.sources.sql.session import Answer, SqlSession
 
 
 class RepeatedQuery:
     def __init__(
         self,
-        query: Query,
+        query: PackQuery,
         interval_s: float,
         system: str,
         committed: Cursor | None,

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from counterflow.base.errors import CounterflowError
 from counterflow.collectors.sources.polling.session import ErrorKind, Password, SessionError
-from counterflow.collectors.sources.sql.drivers import REFUSED_STATE, Target
+from counterflow.collectors.sources.sql.drivers import REFUSED_STATE, SqlTarget
 
 FETCH_ROWS = 1000
 _ALIVE = "SELECT 1 FROM SYSIBM.SYSDUMMY1"
@@ -32,7 +32,7 @@ class SqlSession:
     `number` counts the connections made: elapsed figures of the system are relative to one.
     """
 
-    def __init__(self, driver: ModuleType, target: Target, password: Callable[[], str]) -> None:
+    def __init__(self, driver: ModuleType, target: SqlTarget, password: Callable[[], str]) -> None:
         """`password` is called at each connect, so it may be changed."""
         self.number = 0
         self._driver = driver

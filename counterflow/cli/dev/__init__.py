@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
-from counterflow.cli._group import Folder
+from counterflow.cli._group import CommandFolder
 
 
-@click.group(cls=Folder)
+@click.group(cls=CommandFolder)
 def command() -> None:
     """Operate the parts of a line one by one, and build on them."""

@@ -14,7 +14,7 @@ from datetime import timedelta
 from decimal import Decimal
 
 from counterflow.simulate import layout
-from counterflow.simulate.case import Case, File, Placed, SimulatedInterval, SimulatedRun
+from counterflow.simulate.case import Case, Placed, SimulatedFile, SimulatedInterval, SimulatedRun
 from counterflow.simulate.layout import Row, interval_fields
 from counterflow.simulate.machine import BUCKETS
 from counterflow.simulate.night import DISPATCHED, FAULTS, READS, BatchMachine, SimulatedJob, Spell, Step, play
@@ -39,12 +39,12 @@ class NightCase(Case[SimulatedRun]):
 
     document = "docs/studies/batch.md"
 
-    def files(self, placed: Sequence[Placed[SimulatedRun]], seed: str) -> Iterator[File]:
+    def files(self, placed: Sequence[Placed[SimulatedRun]], seed: str) -> Iterator[SimulatedFile]:
         tables: dict[str, list[Row]] = defaultdict(list)
         for table, row in _rows(placed[0].intervals, play(STEPS, MACHINE, seed)):
             tables[table].append(row)
         for table, rows in tables.items():
-            yield File(SYSTEM, f"{table}.csv", layout.lines(table, rows))
+            yield SimulatedFile(SYSTEM, f"{table}.csv", layout.lines(table, rows))
 
 
 def _rows(intervals: Sequence[SimulatedInterval], jobs: Sequence[SimulatedJob]) -> Iterator[tuple[str, Row]]:

@@ -11,7 +11,7 @@ from datetime import timedelta
 from random import Random
 
 from counterflow.simulate import nmon_linux, site, ycsb
-from counterflow.simulate.case import Case, File, Placed, SimulatedRun
+from counterflow.simulate.case import Case, Placed, SimulatedFile, SimulatedRun
 from counterflow.simulate.nmon import Disk, Host, Snapshot
 from counterflow.simulate.spread import uneven
 
@@ -57,13 +57,13 @@ class LinuxCase(Case[LinuxRun]):
 
     document = "docs/studies/linuxone-nvme.md"
 
-    def files(self, placed: Sequence[Placed[LinuxRun]], seed: str) -> Iterator[File]:
+    def files(self, placed: Sequence[Placed[LinuxRun]], seed: str) -> Iterator[SimulatedFile]:
         for one in placed:
             run, random = one.run, Random(f"{seed}/{one.run.name}")  # noqa: S311 - noise
-            yield File(SYSTEM, f"{run.name}.nmon", _recording(one, self.interval_s, random))
+            yield SimulatedFile(SYSTEM, f"{run.name}.nmon", _recording(one, self.interval_s, random))
             output = ycsb.lines(OPERATIONS_S, THREADS, one.begin, one.seconds, random)
-            yield File(SYSTEM, f"ycsb_{run.name}.txt", output)
-        yield File(None, "site.yaml", site.lines(_site(placed)))
+            yield SimulatedFile(SYSTEM, f"ycsb_{run.name}.txt", output)
+        yield SimulatedFile(None, "site.yaml", site.lines(_site(placed)))
 
 
 def _recording(one: Placed[LinuxRun], interval_s: int, random: Random) -> Iterator[str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from counterflow.simulate import monitor_tables, nmon_aix, site, workload
-from counterflow.simulate.case import Case, File, Placed
+from counterflow.simulate.case import Case, Placed, SimulatedFile
 from counterflow.simulate.monitor_tables import Applied, QrepRun
 from counterflow.simulate.nmon import Disk, Host, Process, Snapshot
 from counterflow.simulate.published import Row, table
@@ -35,7 +35,7 @@ class QrepCase(Case[QrepRun]):
 
     document = "docs/studies/q-replication.md"
 
-    def files(self, placed: Sequence[Placed[QrepRun]], seed: str) -> Iterator[File]:
+    def files(self, placed: Sequence[Placed[QrepRun]], seed: str) -> Iterator[SimulatedFile]:
         executions = []
         for one in placed:
             run = one.run
@@ -44,19 +44,21 @@ class QrepCase(Case[QrepRun]):
             for system, printed in run.nodes.items():
                 host = Host(system, CORES, MEMORY_MB, DISKS, THREADS)
                 recording = _recording(host, self.interval_s, one, printed, busy)
-                yield File(system, f"{system}_{run.name}.nmon", recording)
+                yield SimulatedFile(system, f"{system}_{run.name}.nmon", recording)
             driver = run.nodes[DRIVER]
             low, mean, high = (int(driver[f"tps_{of}"]) * self.interval_s for of in ("min", "avg", "max"))
             executions.append(_execution(one, between(low, mean, high, busy)))
             if run.applied:
                 source, target = run.systems
-                yield File(source, f"capmon_{run.name}.csv", monitor_tables.capture(one, run.applied, busy))
-                yield File(source, f"capqmon_{run.name}.csv", monitor_tables.send_queue(one, run.applied, busy))
+                yield SimulatedFile(source, f"capmon_{run.name}.csv", monitor_tables.capture(one, run.applied, busy))
+                yield SimulatedFile(
+                    source, f"capqmon_{run.name}.csv", monitor_tables.send_queue(one, run.applied, busy)
+                )
                 applied = monitor_tables.receive_queue(one, run.applied, busy, random)
-                yield File(target, f"applymon_{run.name}.csv", applied)
-        yield File(DRIVER, "workload.csv", workload.lines(executions))
+                yield SimulatedFile(target, f"applymon_{run.name}.csv", applied)
+        yield SimulatedFile(DRIVER, "workload.csv", workload.lines(executions))
         runs = (site.run(one, WORKLOAD, UNITS, {"core": CORES}) for one in placed)
-        yield File(None, "site.yaml", site.lines(runs))
+        yield SimulatedFile(None, "site.yaml", site.lines(runs))
 
 
 def _execution(one: Placed[QrepRun], done: Sequence[int]) -> workload.Execution:

@@ -15,7 +15,7 @@ from counterflow.schemas.mapping import fill
 _HERE = Path(__file__).parent
 
 
-class Filled(Strict):
+class FilledColumn(Strict):
     """What fills a column: a metric times `factor`, or as far as it `grew` since the scrape before.
 
     With `per_interval`, it is divided by the seconds of the interval. It is written as in a `mapping.yaml`.
@@ -64,7 +64,7 @@ class Rows(Strict):
     count_as: str | None = None
     devices: str | None = None
     set: dict[str, str] = Field(default={})
-    columns: dict[str, Filled] = Field(default={})
+    columns: dict[str, FilledColumn] = Field(default={})
     shares: Shares | None = None
 
 
