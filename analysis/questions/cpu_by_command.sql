@@ -1,4 +1,4 @@
--- What does each command use? Over the whole time recorded: where a command is absent it used nothing.
+-- What does each command use? Over the time recorded: where a command is absent it used nothing; where its time is unknown, it is left out.
 -- section: Processors
 WITH recorded AS (
   SELECT system, sum(interval_s) AS seconds
@@ -10,7 +10,7 @@ SELECT
   system,
   command,
   round(sum(cpu_ms) / 1000, 1) AS cpu_s,
-  round(sum(cpu_ms) / 1000 / any(seconds), 3) AS processors_avg,
+  round(sum(cpu_ms) / 1000 / nullIf(any(seconds) - sum(if(cpu_ms IS NULL, f.interval_s, 0)), 0), 3) AS processors_avg,
   any(cpu_base) AS processor_base,
   round(max(memory_mb), 1) AS memory_mb_max
 FROM counterflow.footprint AS f

@@ -11,7 +11,7 @@ SELECT
   c.grouping AS grouping,
   c.name AS name,
   round(sum(c.cpu_ms) / 1000, 1) AS cpu_s,
-  round(sum(c.cpu_ms) / 1000 / nullIf(any(whole.recorded_s), 0), 3) AS cores_avg,
+  round(sum(c.cpu_ms) / 1000 / nullIf(any(whole.recorded_s) - sum(if(c.cpu_ms IS NULL, c.interval_s, 0)), 0), 3) AS cores_avg,
   round(100 * sum(c.cpu_ms) / nullIf(any(whole.all_ms), 0), 1) AS share_pct
 FROM counterflow.job_cpu AS c
 INNER JOIN whole USING (system)

@@ -4,8 +4,10 @@ SELECT
   l.system AS system,
   l.subsystem AS subsystem,
   l.path AS path,
-  round(sum(l.rate_mb_s * l.interval_s) / nullIf(sumIf(l.interval_s, l.rate_mb_s IS NOT NULL), 0), 1) AS mb_s_avg,
-  round(max(l.rate_mb_s), 1) AS mb_s_max,
+  if(uniqExact(l.rate_basis) > 1, 'several', any(l.rate_basis)) AS basis, -- rates on different bases have no mean
+  round(if(basis = 'several', NULL,
+    sum(l.rate_mb_s * l.interval_s) / nullIf(sumIf(l.interval_s, l.rate_mb_s IS NOT NULL), 0)), 1) AS mb_s_avg,
+  if(basis = 'several', NULL, round(max(l.rate_mb_s), 1)) AS mb_s_max,
   argMaxIf(l.ceiling_mb_s, l.ts, l.ceiling_mb_s IS NOT NULL) AS ceiling_mb_s_now,
   round(max(l.ceiling_pct), 1) AS of_ceiling_pct_max,
   round(

@@ -7,7 +7,9 @@ SELECT
   min(l.ts) AS first_seen,
   max(l.ts) AS last_seen,
   round(sumIf(l.interval_s, l.rate_mb_s IS NOT NULL OR l.waits_delta IS NOT NULL OR l.reset IS NOT NULL) / 3600, 2) AS time_h,
-  round(sum(l.rate_mb_s * l.interval_s) / nullIf(sumIf(l.interval_s, l.rate_mb_s IS NOT NULL), 0), 1) AS mb_s_avg,
+  if(uniqExact(l.rate_basis) > 1, 'several', any(l.rate_basis)) AS basis, -- rates on different bases have no mean
+  round(if(basis = 'several', NULL,
+    sum(l.rate_mb_s * l.interval_s) / nullIf(sumIf(l.interval_s, l.rate_mb_s IS NOT NULL), 0)), 1) AS mb_s_avg,
   round(max(l.log_write_ms), 3) AS log_write_ms_max,
   round(100 * sumIf(l.waiting_threads * l.interval_s, l.active_threads IS NOT NULL)
     / nullIf(sumIf(l.active_threads * l.interval_s, l.waiting_threads IS NOT NULL), 0), 1) AS waiting_pct,

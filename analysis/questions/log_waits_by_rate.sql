@@ -4,6 +4,7 @@ SELECT
   l.system AS system,
   l.subsystem AS subsystem,
   l.path AS path,
+  l.rate_basis AS basis,
   50 * intDiv(assumeNotNull(l.rate_mb_s), 50) AS from_mb_s,
   count() AS intervals,
   sum(l.waits_delta) AS waits,
@@ -12,6 +13,6 @@ SELECT
 FROM counterflow.log_load AS l FINAL
 WHERE l.rate_mb_s IS NOT NULL
   AND <chosen l>
-GROUP BY system, subsystem, path, from_mb_s
-ORDER BY system, subsystem, path, from_mb_s
+GROUP BY system, subsystem, path, basis, from_mb_s
+ORDER BY system, subsystem, path, basis, from_mb_s
 LIMIT 200

@@ -315,6 +315,12 @@ def test_shares_of_processors_and_the_cost_of_applying(client: ClickHouse) -> No
     assert (row["changes"], row["cpu_us_per_change"], row["cores_when_present"]) == (200, 500_000, 0.5)
 
 
+def test_time_in_which_the_processor_time_of_a_group_is_unknown_is_left_out(client: ClickHouse) -> None:
+    known = given(grouping="job", name="QDBMSRVR", cpu_ms=50_000, tasks=1)
+    insert(client, "job_cpu", known, {**known, "cpu_ms": None, "ts": NEXT})
+    assert {row["name"]: row["cores_avg"] for row in answer(client, "cpu_by_group")}["QDBMSRVR"] == 0.5
+
+
 def test_processors_are_busy_of_what_is_configured(client: ClickHouse) -> None:
     """Of 2.5 processors for 100 s, 200 s of CPU are 80 %, by 2 processors; twice that in another interval."""
     cpu = {"engine_type": "core", "engine": "all", "configured_cpu_ms": 250_000}

@@ -155,6 +155,22 @@ def test_components_cost_what_they_used_while_units_were_counted(client: ClickHo
     assert (capture["processors_avg"], capture["memory_mb_when_present"]) == (0.252, 82)
 
 
+def test_rates_of_a_log_on_different_bases_have_no_mean(client: ClickHouse) -> None:
+    written, created = (given(rate_basis=basis, rate_mb_s=rate) for basis, rate in (("written", 240), ("created", 110)))
+    insert(client, "log_load", written, {**created, "ts": NEXT}, subsystem="DBP1")
+    insert(client, "log_load", written, {**written, "ts": NEXT, "rate_mb_s": 260}, subsystem="DBP2")
+    for name in ("log_path", "log_ceiling_share"):
+        found = {row["subsystem"]: (row["basis"], row["mb_s_avg"]) for row in run_stored(client, queries()[name])}
+        assert found == {"DBP1": ("several", None), "DBP2": ("written", 250)}
+    rows = run_stored(client, queries()["log_waits_by_rate"])
+    assert [(row["subsystem"], row["basis"], row["from_mb_s"]) for row in rows] == [
+        ("DBP1", "created", 100),
+        ("DBP1", "written", 200),
+        ("DBP2", "written", 200),
+        ("DBP2", "written", 250),
+    ]
+
+
 def test_results_are_provisional_until_they_count_what_was_published(client: ClickHouse) -> None:
     counted = {"db_log": 2, "workload": 3}
     insert(client, "manifest", *(given(counted=name, row_count=rows) for name, rows in counted.items()))
