@@ -4,10 +4,11 @@ SELECT
   g.system AS system,
   g.name AS job,
   sum(g.transactions) AS transactions_total,
-  round(sumIf(g.response_s, g.transactions IS NOT NULL) / nullIf(sumIf(g.transactions, g.response_s IS NOT NULL), 0), 3) AS response_s_avg,
-  round(max(g.response_s / nullIf(g.transactions, 0)), 3) AS worst_interval_response_s
+  round(sum(g.response_s) / nullIf(sum(g.timed), 0), 3) AS response_s_avg,
+  round(max(g.response_s / nullIf(g.timed, 0)), 3) AS worst_interval_response_s
 FROM (
-  SELECT system, ts, name, sum(transactions) AS transactions, sum(response_s) AS response_s
+  SELECT
+    system, ts, name, sum(transactions) AS transactions, sum(timed_transactions) AS timed, sum(response_s) AS response_s
   FROM counterflow.job_by(grouping = 'job')
   WHERE <chosen>
   GROUP BY system, ts, name

@@ -474,10 +474,12 @@ SELECT
   sync_db_writes + sync_nondb_writes AS sync_writes,
   async_db_reads + async_nondb_reads AS async_reads,
   async_db_writes + async_nondb_writes AS async_writes,
-  page_faults, transactions, response_s
-FROM (SELECT *, {group_name} AS group_name FROM counterflow.job FINAL WHERE source = 'ibmi_tables')
+  page_faults, transactions,
+  if(j.transactions IS NULL, NULL, j.response_s) AS response_s,
+  if(j.response_s IS NULL, NULL, j.transactions) AS timed_transactions
+FROM (SELECT *, {group_name} AS group_name FROM counterflow.job FINAL WHERE source = 'ibmi_tables') AS j
 WHERE group_name IS NOT NULL
-COMMENT 'Jobs and threads of IBM i, rows of job, each with its group, job_by(grouping = ...): thread, job, generic_job (first six characters of its name), user, subsystem, pool or job_type. Logical I/O is null where a part of it is not counted; reads_not_parted are reads that the source does not separate into those for update and others.';
+COMMENT 'Jobs and threads of IBM i, rows of job, each with its group, job_by(grouping = ...): thread, job, generic_job (first six characters of its name), user, subsystem, pool or job_type. Logical I/O is null where a part of it is not counted; timed_transactions are those that response_s is of; reads_not_parted are reads that the source does not separate into those for update and others.';
 
 CREATE OR REPLACE VIEW counterflow.component_footprint {on_cluster} AS
 SELECT

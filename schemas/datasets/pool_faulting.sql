@@ -19,12 +19,12 @@ SELECT
   activity_level, active_to_ineligible,
   disk_response_ms,
   transactions / nullIf(interval_s, 0) AS transactions_per_s,
-  responded_s / nullIf(transactions, 0) AS response_s,
+  responded_s / nullIf(timed, 0) AS response_s,
   faulted_s / nullIf(transactions, 0) AS fault_s,
-  if(transactions > 0, 100 * faulted_s / nullIf(responded_s, 0), NULL) AS interactive_fault_pct,
+  100 * fault_s / nullIf(response_s, 0) AS interactive_fault_pct,
   multiIf(
     isNull(faults), 'faults', isNull(disk_response_ms), 'disk response',
-    isNull(nullIf(transactions, 0)) OR isNull(nullIf(responded_s, 0)), 'interactive transactions', NULL
+    isNull(interactive_fault_pct), 'interactive transactions', NULL
   ) AS interactive_missing,
   jobs AS batch_jobs,
   100 * batch_s / nullIf(interval_s, 0) / jobs AS batch_cpu_pct,
@@ -39,7 +39,9 @@ FROM
     ts, system, p.pool AS pool, max(p.interval_s) AS interval_s,
     max(p.pool_name) AS pool_name, max(p.size_mb) AS size_mb, max(p.reserved_mb) AS reserved_mb, sum(p.faults) AS faults,
     max(p.activity_level) AS activity_level, sum(p.active_to_ineligible) AS active_to_ineligible,
-    sumIf(p.transactions, job_type = 'I') AS transactions, sumIf(p.response_s, job_type = 'I') AS responded_s,
+    sumIf(p.transactions, job_type = 'I') AS transactions,
+    sumIf(p.transactions, job_type = 'I' AND isNotNull(p.response_s)) AS timed,
+    sumIf(p.response_s, job_type = 'I' AND isNotNull(p.transactions)) AS responded_s,
     sumIf(p.cpu_ms, job_type NOT IN ('I', 'V')) / 1000 AS batch_s,
     nullIf(sumIf(p.tasks, job_type NOT IN ('I', 'V') AND NOT secondary_thread), 0) AS jobs
   FROM

@@ -397,6 +397,33 @@ def test_memory_advice_over_a_period_is_weighted_by_transactions(client: ClickHo
     assert row["batch_fault_to_work_pct"] is None
 
 
+def test_a_response_is_that_of_the_transactions_whose_time_is_known(client: ClickHouse) -> None:
+    """Of 2,000 and 500 transactions, the response of the former is known; in the next interval, that of none."""
+    slow, unknown = given(transactions=2000, response_s=800), given(transactions=500)
+    for ts, jobs in ((TS, (slow, unknown)), (NEXT, (unknown,))):
+        for table, row in pool(ts, 5000, 8, *[{"job_type": "I", "job_name": "PAY", **job} for job in jobs]):
+            insert(client, table, row)
+    [faults] = answer(client, "pool_faulting")
+    assert faults["interactive_fault_pct"] == 4  # 40 s in faults / 2,500 of 0.4 s
+    [response] = answer(client, "response_of_jobs")
+    found = (response["transactions_total"], response["response_s_avg"], response["worst_interval_response_s"])
+    assert found == (3000, 0.4, 0.4)
+    shown = {"system": ("ibmi",), "grouping": ("job",), "name": ("PAY",)}
+    [summary] = client.rows(expand(charts()["job_summary"].query, SHOWN, shown))
+    assert summary["Response"] == 0.4
+
+
+def test_batch_is_weighed_by_the_jobs_whose_processor_time_is_known(client: ClickHouse) -> None:
+    """A job is at a processor 20 % of the time, in faults 60 %; of two more in the next interval nothing is known."""
+    for ts, faults, jobs in ((TS, 6000, ({"cpu_ms": 20_000},)), (NEXT, 9000, ({}, {}))):
+        for table, row in pool(ts, faults, 10, *[{"job_type": "B", **job} for job in jobs]):
+            insert(client, table, row)
+    [row] = answer(client, "pool_faulting")
+    assert row["batch_fault_to_work_pct"] == 75
+    [inputs] = measured(client, restricted(["ibmi"], BEGINNING, END)).values()
+    assert (inputs["pool", "3"]["batch_jobs"], inputs["pool", "3"]["batch_cpu_pct"]) == (1.5, 20)
+
+
 def test_memory_advice_for_batch_is_the_time_in_faults_of_the_time_in_faults_and_at_processors(
     client: ClickHouse,
 ) -> None:

@@ -8,12 +8,13 @@ SELECT
   system,
   pool AS subject,
   CAST(if(max(has_jobs), ifNull(sum(p.transactions_per_s * p.interval_s), 0) > 0, NULL) AS Nullable(Bool)) AS interactive,
-  sum(p.transactions_per_s * p.interval_s) / nullIf(sum(p.interval_s), 0) AS transactions_per_s,
+  sum(p.transactions_per_s * p.interval_s) / nullIf(sumIf(p.interval_s, has_jobs), 0) AS transactions_per_s,
   sum(p.response_s * p.transactions_per_s * p.interval_s)
     / nullIf(sumIf(p.transactions_per_s * p.interval_s, p.response_s IS NOT NULL), 0) AS response_s,
   CAST(batch_jobs > 0 AS Nullable(Bool)) AS batch,
   avgOrNullIf(ifNull(p.batch_jobs, 0), has_jobs) AS batch_jobs,
-  sum(p.batch_cpu_pct * p.batch_jobs * p.interval_s) / nullIf(sumIf(p.interval_s, has_jobs) * batch_jobs, 0) AS batch_cpu_pct
+  sum(p.batch_cpu_pct * p.batch_jobs * p.interval_s)
+    / nullIf(sumIf(p.batch_jobs * p.interval_s, p.batch_cpu_pct IS NOT NULL), 0) AS batch_cpu_pct
 FROM (
   SELECT
     *,
