@@ -219,7 +219,7 @@ SELECT
   ts, interval_s, system, size_mb, free_mb, cached_mb, buffers_mb,
   if(
     process_pct IS NOT NULL, size_mb * (100 - process_pct - system_pct) / 100,
-    free_mb + cached_mb + coalesce(buffers_mb, 0)
+    free_mb + cached_mb + buffers_mb
   ) AS available_mb,
   if(available_mb > size_mb, 0, size_mb - available_mb) AS used_mb,
   100 * available_mb / nullIf(size_mb, 0) AS available_pct

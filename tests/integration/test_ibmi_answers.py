@@ -133,13 +133,15 @@ def test_whether_jobs_ran_in_a_pool_is_unknown_where_none_were_collected(client:
 
 
 def test_memory_is_not_used_where_a_part_of_it_is_unknown(client: ClickHouse) -> None:
-    memory = {"pool": "memory", "size_mb": 100, "cached_mb": 20}
-    insert(client, "pool", given(**memory), given(**memory, free_mb=50, ts=NEXT), given(**memory, free_mb=90, ts=LAST))
+    memory = {"pool": "memory", "size_mb": 100, "cached_mb": 15}
+    parts = ({"buffers_mb": 5}, {"free_mb": 50}, {"buffers_mb": 5, "free_mb": 50}, {"buffers_mb": 5, "free_mb": 90})
+    times = (TS, NEXT, LAST, "2026-05-04T10:00:00Z")
+    insert(client, "pool", *(given(**memory, **known, ts=ts) for ts, known in zip(times, parts, strict=True)))
     rows = client.rows("SELECT available_mb, used_mb FROM counterflow.memory_use ORDER BY ts")
-    assert [list(row.values()) for row in rows] == [[None, None], [70, 30], [110, 0]]
+    assert [list(row.values()) for row in rows] == [[None, None], [None, None], [70, 30], [110, 0]]
     counted = {"section": "HUGEPAGES", "instance": ""}
-    parts = {"HugeSizeMB": 2, "HugeTotal": 10}
-    insert(client, "counter", *(given(**counted, counter=name, value=value) for name, value in parts.items()))
+    pages = {"HugeSizeMB": 2, "HugeTotal": 10}
+    insert(client, "counter", *(given(**counted, counter=name, value=value) for name, value in pages.items()))
     assert client.rows(expand(charts()["unix_huge_pages"].query, SHOWN, {"system": ("ibmi",)})) == []
 
 
