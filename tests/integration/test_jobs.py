@@ -34,7 +34,7 @@ def halves(rows: Sequence[tuple[str, Record]]) -> tuple[list[tuple[str, Record]]
 @pytest.fixture(scope="module")
 def line(flink: StackSettings) -> Iterator[Line]:
     """A job of four subtasks, on topics of four partitions. The process that submits it first is killed meanwhile."""
-    line = Line(flink, 10, recompute, JOBS, parallelism=4)
+    line = Line(flink, recompute, JOBS, parallelism=4)
     killed = multiprocessing.get_context("fork").Process(target=line.submit)
     killed.start()
     [client, *_] = until(clients, every_s=0.1)

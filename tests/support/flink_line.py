@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import groupby
+from itertools import count, groupby
 from operator import itemgetter
 from typing import Any
 
@@ -29,6 +29,9 @@ from tests.support.waiting import PATIENCE_S
 Record = dict[str, Any]
 Results = dict[str, dict[tuple[str, ...], Record]]
 
+_VERSIONS = count(100)
+"""Of topics: each line has its own on the broker that the tests of one process share."""
+
 
 class Line:
     """Jobs on topics of their own: the published rows, and the results.
@@ -39,13 +42,12 @@ class Line:
     def __init__(
         self,
         flink: StackSettings,
-        version: int,
         recompute: Callable[[Mapping[str, Sequence[Record]]], Results],
         names: Sequence[str],
         *,
         parallelism: int = 1,
-        state_ttl: str = "1 h",
     ) -> None:
+        version = next(_VERSIONS)
         definitions = {name: d.model_copy(update={"version": version}) for name, d in datasets().items()}
         chosen = jobs.chosen(names)
         used = {name for job in chosen for name in (*job.reads, *job.writes)}
@@ -60,8 +62,7 @@ class Line:
         )
         self.cluster = replace(cluster(flink), datasets=definitions)
         self.jobs = [
-            job.model_copy(update={"name": f"{job.name}-{version}", "parallelism": parallelism, "state_ttl": state_ttl})
-            for job in chosen
+            job.model_copy(update={"name": f"{job.name}-{version}", "parallelism": parallelism}) for job in chosen
         ]
         self.published: dict[str, list[Record]] = defaultdict(list)
         self._recompute = recompute

@@ -176,7 +176,7 @@ def recompute(published: Mapping[str, Sequence[Record]]) -> Results:
 
 
 def test_every_result_is_exact_whatever_the_order(flink: StackSettings) -> None:
-    line = Line(flink, 65, recompute, ["account_cpu"], parallelism=2)
+    line = Line(flink, recompute, ["account_cpu"], parallelism=2)
     assert [found.what for found in line.submit()] == ["started"]
     rows = everything()
     for begin in range(0, len(rows), 600):

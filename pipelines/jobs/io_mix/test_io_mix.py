@@ -201,7 +201,7 @@ def everything() -> list[tuple[str, Record]]:
 @pytest.fixture(scope="module")
 def line(flink: StackSettings) -> Iterator[Line]:
     """A job of four subtasks, on topics of four partitions."""
-    line = Line(flink, 15, recompute, ["io_mix"], parallelism=4)
+    line = Line(flink, recompute, ["io_mix"], parallelism=4)
     assert [found.what for found in line.submit()] == ["started"]
     yield line
     submission.cancel(line.cluster, line.jobs)  # its slots

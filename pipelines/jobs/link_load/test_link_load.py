@@ -261,7 +261,7 @@ def everything() -> list[tuple[str, Record]]:
 
 @pytest.fixture(scope="module")
 def line(flink: StackSettings) -> Iterator[Line]:
-    line = Line(flink, 50, recompute, ["link_load", "roce_cap"], parallelism=2)
+    line = Line(flink, recompute, ["link_load", "roce_cap"], parallelism=2)
     assert [found.what for found in line.submit()] == ["started", "started"]
     yield line
     submission.cancel(line.cluster, line.jobs)  # its slots

@@ -58,7 +58,7 @@ def envelope(system: str, ts: str) -> Record:
 
 
 def test_the_port_of_each_sample_is_right_whatever_comes_first(flink: StackSettings) -> None:
-    line = Line(flink, 55, recompute, ["link_wire"], parallelism=2)
+    line = Line(flink, recompute, ["link_wire"], parallelism=2)
     assert [found.what for found in line.submit()] == ["started"]
     given = [row for system in SYSTEMS for row in (*settings(system), *samples(system))]
     rows = [(dataset, {**row, "seq": seq}) for seq, (dataset, row) in enumerate(given)]

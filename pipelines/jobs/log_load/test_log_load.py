@@ -118,7 +118,7 @@ def everything() -> list[tuple[str, Record]]:
 
 @pytest.fixture(scope="module")
 def line(flink: StackSettings) -> Iterator[Line]:
-    line = Line(flink, 60, recompute, JOBS, parallelism=2)
+    line = Line(flink, recompute, JOBS, parallelism=2)
     assert [found.what for found in line.submit()] == ["started"] * len(JOBS)
     rows = everything()
     for begin in range(0, len(rows), 600):
