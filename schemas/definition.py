@@ -96,13 +96,11 @@ class Counts(Strict):
     """How the input rows of a result are compared with the manifests that count them.
 
     `manifests` are the datasets whose rows feed the result; with `source`, only those whose source begins so.
-    `requires` is the dataset without whose manifest there is no result. `rows` is the SQL that counts, by system and
-    ts, the input rows behind those of the result's rows that meet `where`.
+    `rows` is the SQL that counts, by system and ts, the input rows behind those of the result's rows that meet `where`.
     """
 
     manifests: tuple[str, ...] = Field(min_length=1)
     source: str | None = None
-    requires: str | None = None
     rows: str = "sum(n)"
     where: str | None = None
 

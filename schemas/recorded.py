@@ -72,20 +72,19 @@ ALTER TABLE counterflow.provisional {{on_cluster}}
 
 
 def _compared(name: str, counts: Counts) -> str:
-    required = f" AND sumIf(published, counted = '{counts.requires}') > 0" if counts.requires else ""
     where = f" WHERE {counts.where}" if counts.where else ""
     return f"""\
 SELECT '{name}' AS dataset, system, ts, sum(made) AS n, sum(published) AS row_count
 FROM
 (
-  SELECT system, ts, counted, row_count AS published, toUInt64(0) AS made
+  SELECT system, ts, row_count AS published, toUInt64(0) AS made
   FROM counterflow.manifest FINAL PREWHERE {_manifests(counts)}
   UNION ALL
-  SELECT system, ts, '' AS counted, toUInt64(0) AS published, coalesce(toUInt64({counts.rows}), 0) AS made
+  SELECT system, ts, toUInt64(0) AS published, coalesce(toUInt64({counts.rows}), 0) AS made
   FROM counterflow.{name} FINAL{where} GROUP BY system, ts
 )
 GROUP BY system, ts
-HAVING n < row_count{required}"""
+HAVING n < row_count"""
 
 
 def _manifests(counts: Counts) -> str:

@@ -157,12 +157,12 @@ def _read_by(kind: str, subject: str) -> tuple[str, ...]:
 
 
 def _required(dataset: Dataset) -> str | None:
-    """Return the counters without which there is neither result nor row of a view."""
-    return inputs(dataset.dataset)[0] if dataset.counts is None else dataset.counts.requires
+    """Return the counters without which a view has no row; a result needs none of its counters more than another."""
+    return inputs(dataset.dataset)[0] if dataset.counts is None else None
 
 
 def _feeds(dataset: Dataset, arrived: Mapping[str, Arrival]) -> list[Arrival]:
-    """Return the input of a result or a view that arrives; none where the dataset that it requires is missing."""
+    """Return the input of a result or a view that arrives; none where the dataset that a view requires is missing."""
     required = _required(dataset)
     if required is not None and required not in arrived:
         return []
