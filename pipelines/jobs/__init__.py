@@ -27,14 +27,16 @@ class Read(Strict):
 
     Parameters
     ----------
-    columns : of the view, besides system and ts. `apart_s` is the seconds from `prev_ts` to `ts`.
+    columns : of the view, besides its key and `pt`, when Flink read the row. `apart_s` is the seconds from `prev_ts`,
+        which the view then has too, to `ts`.
     distinct : whether the view has the rows of each natural key once, as the first of them to arrive. The key is
         system, one column and ts; the query counts rows of other keys itself (`arrival` in `log_load/stream.sql`).
-    where : predicate of frames, over columns that a frame has once or leaves out: others are not unpacked.
+    where : predicate of frames, over columns that a frame has once, as `source`, or leaves out: the view has no rows of
+        others. What is not null of a frame may be null of its row.
     rows : predicate of the view's rows, in Flink's SQL and ClickHouse's alike.
     """
 
-    columns: tuple[str, ...]
+    columns: tuple[str, ...] = ()
     distinct: bool = False
     where: str = ""
     rows: str = ""
@@ -136,8 +138,6 @@ def _mistakes(job: Job) -> Iterator[str]:
         for column in read.columns:
             if column not in dataset.all_columns and column != "apart_s":
                 yield f"reads.{name}: `{name}` has no column `{column}`"
-        if dataset.role == "counter" and entity[0] not in read.columns:
-            yield f"reads.{name}: expected `{entity[0]}` among `columns`, by which frames are unpacked"
         if read.distinct and len(entity) != 1:
             names = " and ".join(entity)
             yield f"reads.{name}: `distinct` needs a key of one column, not of {names}: count rows as log_load does"
