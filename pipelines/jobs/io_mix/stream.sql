@@ -13,8 +13,7 @@ SELECT
     AS logical_reads_for_update,
   CASE WHEN logical_reads + logical_other IS NOT NULL THEN logical_writes END AS logical_writes,
   CASE WHEN logical_reads + logical_writes + logical_other IS NOT NULL THEN commits + rollbacks END AS ends
-FROM job
-WHERE source = 'ibmi_tables';
+FROM job;
 
 -- One array of a row's groups, not a branch per group: the planner would give each branch the columns that it needs,
 -- and with them its own state of all rows.
