@@ -1,9 +1,6 @@
 """Compares every result with a computation from the counters that landed: `pipelines/jobs/<job>/batch.sql`.
 
-Each file is one ClickHouse SELECT over the counter tables. It computes the results with
-`{from:DateTime64(3, 'UTC')}` <= ts < `{to:DateTime64(3, 'UTC')}` and returns every column of the dataset, and
-`landed_at` (when the newest input row landed). Joins yield NULL for an unmatched row. The file is written from the
-definition of the dataset, not from the job's own SQL.
+Each is one ClickHouse SELECT (`Job.batch`), written from the definition of the dataset, not from the job's own SQL.
 """
 
 from __future__ import annotations

@@ -105,7 +105,12 @@ class Job(Strict):
 
     @property
     def batch(self) -> str:
-        """The SELECT of `batch.sql`: of its results, or of the intervals that its rule judges."""
+        """The SELECT of `batch.sql` over the tables: of its results, or of the intervals that its rule judges.
+
+        It selects those with `{from:DateTime64(3, 'UTC')}` <= ts < `{to:DateTime64(3, 'UTC')}`, of all systems: of a
+        result every column of the dataset and `landed_at`, when its newest input row landed; of an interval its
+        columns, `entity_type` and `entity`. It reads tables with `FINAL`. Joins yield NULL for an unmatched row.
+        """
         return (FOLDER / self.name / "batch.sql").read_text(encoding="utf-8")
 
 

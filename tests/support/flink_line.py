@@ -157,7 +157,7 @@ class Line:
                     else:
                         self._read[definition.topic, partition] = offset + 1
                         row = orjson.loads(message.value() or b"null")
-                        assert row is not None, "a result is never deleted"
+                        assert row is not None, f"a result of {dataset} was deleted: CONTRIBUTING.md, Add a job"
                         rows[tuple(row[column] for column in definition.key)].append(row)
         finally:
             consumer.close()
