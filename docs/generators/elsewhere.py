@@ -58,18 +58,18 @@ Found = TypeVar("Found", bound=PageElsewhere)
 
 
 def read(model: type[Found], pattern: str) -> list[Found]:
-    """Return the pages whose paths in the checkout match; raises `ValueError` where front matter is wrong."""
+    """Return the pages whose paths in the checkout match; raises `ValueError` where their beginning is wrong."""
     return [_read(model, path) for path in sorted(CHECKOUT.glob(pattern))]
 
 
 def _read(model: type[Found], path: Path) -> Found:
     text = path.read_text(encoding="utf-8")
     matter, text = text[4:].split("---\n", 1) if text.startswith("---\n") else ("", text)
-    heading, question, *_ = text.strip().split("\n\n")
-    title = heading.removeprefix("# ").split(": `")[0]
     try:
+        heading, question, *_ = text.strip().split("\n\n")
+        title = heading.removeprefix("# ").split(": `")[0]
         return model(
             path=path.relative_to(CHECKOUT).as_posix(), title=title, question=question, **(load_yaml(matter) or {})
         )
     except (TypeError, ValueError, ValidationError) as error:
-        raise ValueError(f"front matter of {path}: {error}; see CONTRIBUTING.md") from None
+        raise ValueError(f"front matter, title or question of {path}: {error}; see CONTRIBUTING.md") from None
