@@ -8,7 +8,7 @@
 --              The jobs are those that used CPU: where they ran one after another, not at once, a figure for one job is
 --              a lower bound; faults / (faults + CPU) does not depend on their number.
 --
--- A pool that only jobs name has no row.
+-- A pool that only jobs name has no row. Jobs that were collected at other intervals than pools state nothing of theirs.
 --
 -- Performance Capabilities Reference IBM i, 19.6 (19.1 for ineligible).
 WITH faults * disk_response_ms / 1000 AS faulted_s
@@ -36,14 +36,15 @@ SELECT
 FROM
 (
   SELECT
-    ts, system, p.pool AS pool, max(p.interval_s) AS interval_s,
+    ts, system, p.pool AS pool, maxIf(p.interval_s, is_pool) AS interval_s,
+    ifNull(abs(maxIf(p.interval_s, NOT is_pool) - interval_s) <= 0.1 * interval_s, true) AS alike,
     max(p.pool_name) AS pool_name, max(p.size_mb) AS size_mb, max(p.reserved_mb) AS reserved_mb, sum(p.faults) AS faults,
     max(p.activity_level) AS activity_level, sum(p.active_to_ineligible) AS active_to_ineligible,
-    sumIf(p.transactions, job_type = 'I') AS transactions,
-    sumIf(p.transactions, job_type = 'I' AND isNotNull(p.response_s)) AS timed,
-    sumIf(p.response_s, job_type = 'I' AND isNotNull(p.transactions)) AS responded_s,
-    sumIf(p.cpu_ms, job_type NOT IN ('I', 'V')) / 1000 AS batch_s,
-    nullIf(sumIf(p.tasks, job_type NOT IN ('I', 'V') AND NOT secondary_thread), 0) AS jobs
+    if(alike, sumIf(p.transactions, job_type = 'I'), NULL) AS transactions,
+    if(alike, sumIf(p.transactions, job_type = 'I' AND isNotNull(p.response_s)), NULL) AS timed,
+    if(alike, sumIf(p.response_s, job_type = 'I' AND isNotNull(p.transactions)), NULL) AS responded_s,
+    if(alike, sumIf(p.cpu_ms, job_type NOT IN ('I', 'V')), NULL) / 1000 AS batch_s,
+    if(alike, nullIf(sumIf(p.tasks, job_type NOT IN ('I', 'V') AND NOT secondary_thread), 0), NULL) AS jobs
   FROM
   (
     SELECT

@@ -415,6 +415,18 @@ def test_a_response_is_that_of_the_transactions_whose_time_is_known(client: Clic
     assert summary["Response"] == 0.4
 
 
+def test_jobs_that_were_collected_at_other_intervals_state_nothing_of_a_pool(client: ClickHouse) -> None:
+    """Fifty faults a second, in the second interval too, at whose end the jobs of both were counted."""
+    job = {"job_type": "B", "cpu_ms": 20_000}
+    for ts, jobs in ((TS, (job,)), (NEXT, ({**job, "interval_s": 200},))):
+        for table, row in pool(ts, 5000, 8, *jobs):
+            insert(client, table, row)
+    found = client.rows(
+        "SELECT faults_per_s, batch_fault_to_work_pct, batch_missing FROM counterflow.pool_faulting ORDER BY ts"
+    )
+    assert [list(row.values()) for row in found] == [[50, pytest.approx(200 / 3), None], [50, None, "batch jobs"]]
+
+
 def test_batch_is_weighed_by_the_jobs_whose_processor_time_is_known(client: ClickHouse) -> None:
     """A job is at a processor 20 % of the time, in faults 60 %; of two more in the next interval nothing is known."""
     for ts, faults, jobs in ((TS, 6000, ({"cpu_ms": 20_000},)), (NEXT, 9000, ({}, {}))):
