@@ -42,8 +42,8 @@ FROM
     max(p.activity_level) AS activity_level, sum(p.active_to_ineligible) AS active_to_ineligible,
     if(alike, sumIf(p.transactions, job_type = 'I'), NULL) AS transactions,
     if(alike, sumIf(p.transactions, job_type = 'I' AND isNotNull(p.response_s)), NULL) AS timed,
-    if(alike, sumIf(p.response_s, job_type = 'I' AND isNotNull(p.transactions)), NULL) AS responded_s,
-    if(alike, sumIf(p.cpu_ms, job_type NOT IN ('I', 'V')), NULL) / 1000 AS batch_s,
+    sumIf(p.response_s, job_type = 'I' AND isNotNull(p.transactions)) AS responded_s,
+    sumIf(p.cpu_ms, job_type NOT IN ('I', 'V')) / 1000 AS batch_s,
     if(alike, nullIf(sumIf(p.tasks, job_type NOT IN ('I', 'V') AND NOT secondary_thread), 0), NULL) AS jobs
   FROM
   (

@@ -6,9 +6,9 @@ SELECT
   'jobs' AS workload, '' AS run_id, 'transactions' AS unit_of_work, '' AS operation,
   sum(transactions) AS units,
   NULL AS users,
-  1000 * sum(response_s) / nullIf(sumIf(transactions, response_s IS NOT NULL), 0) AS response_ms,
+  1000 * sum(response_s) / nullIf(sum(timed_transactions), 0) AS response_ms,
   NULL AS response_p95_ms, NULL AS response_p99_ms
-FROM counterflow.job FINAL
+FROM counterflow.job_by(grouping = 'thread')
 WHERE transactions IS NOT NULL AND ts > {from:DateTime64(3)} AND ts <= {to:DateTime64(3)}
   AND has({systems:Array(String)}, system)
 GROUP BY system, ts
