@@ -1,4 +1,4 @@
--- What does each command use? Over the time recorded: where a command is absent it used nothing; where its time is unknown, it is left out.
+-- What does each command use? Over the time recorded: an absent command used nothing; intervals in which its time is unknown do not count.
 -- section: Processors
 WITH recorded AS (
   SELECT system, sum(interval_s) AS seconds

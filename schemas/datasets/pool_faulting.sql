@@ -8,7 +8,7 @@
 --              The jobs are those that used CPU: where they ran one after another, not at once, a figure for one job is
 --              a lower bound; faults / (faults + CPU) does not depend on their number.
 --
--- A pool that only jobs name has no row. Jobs that were collected at other intervals than pools state nothing of theirs.
+-- A pool that only jobs name has no row. Jobs that were collected at other intervals than the pool do not count.
 --
 -- Performance Capabilities Reference IBM i, 19.6 (19.1 for ineligible).
 WITH faults * disk_response_ms / 1000 AS faulted_s
